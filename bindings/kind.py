@@ -1,0 +1,99 @@
+"""What a kind of binding is: its folder, its share of the wrangler config, and the life of its resources.
+
+A kind is a folder of `bindings/` whose files have the same names everywhere; `registry.py` lists them. Config asks a
+kind's `spec.parse`, the composition root its `engine.open`, the runtime shows the Worker what `Resources.bindings`
+gives.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Any, Protocol
+
+from flarebed.bindings.clock import Clock
+from flarebed.bindings.dispatch import Dispatch
+from flarebed.bindings.store import Store
+
+
+class Spec(Protocol):
+    """One configured resource, as a frozen dataclass of its kind's `spec.py`."""
+
+    def rows(self) -> Sequence[tuple[str, str]]:
+        """(binding, resource) for the table shown at start, e.g. ("KV (kvid)", "KV Namespace"); [] if it has no binding."""
+        ...
+
+
+@dataclass
+class Complaints:
+    """Errors and warnings found in a config, collected so that all of them are shown at once (wrangler does the same)."""
+
+    errors: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+    def error(self, text: str) -> None:
+        self.errors.append(text)
+
+    def warn(self, text: str) -> None:
+        self.warnings.append(text)
+
+
+@dataclass(frozen=True)
+class Section:
+    """The value of one config key, with the words to complain about it: `field` is its path, e.g. "kv_namespaces"."""
+
+    field: str
+    value: Any
+    complaints: Complaints
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What an engine is given; it constructs nothing of this itself."""
+
+    clock: Clock
+    store: Store
+    dispatch: Dispatch
+    worker: str
+    flags: frozenset[str]
+    log: Callable[[str, str], None]
+    """`log(level, text)`, level one of debug, info, warn, error."""
+
+
+class Resources(Protocol):
+    """All resources of one kind that one Worker is bound to or consumes.
+
+    Any process may use the bindings. `own` makes this process the one that runs timers, consumers and instances;
+    `disown` ends that and returns when nothing more of it runs here (what is unfinished is in the store).
+    """
+
+    def bindings(self) -> Mapping[str, object]: ...
+
+    async def own(self) -> None: ...
+
+    async def disown(self) -> None: ...
+
+    def ring(self, resource: str) -> None:
+        """Another process wrote work for `resource`."""
+        ...
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A registry line: the folder's name and the config key that it owns. Its files load when first asked for."""
+
+    name: str
+    key: str
+
+    def module(self, file: str) -> ModuleType:
+        return importlib.import_module(f"flarebed.bindings.{self.name}.{file}")
+
+    def parse(self, section: Section) -> tuple[Spec, ...]:
+        specs: tuple[Spec, ...] = self.module("spec").parse(section)
+        return specs
+
+    def open(self, specs: Sequence[Spec], around: Surroundings) -> Resources:
+        resources: Resources = self.module("engine").open(specs, around)
+        return resources

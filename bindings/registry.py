@@ -1,0 +1,12 @@
+"""The kinds of binding, one line each. Adding a kind is a folder and a line here."""
+
+from __future__ import annotations
+
+from flarebed.bindings.kind import Kind
+
+KINDS: tuple[Kind, ...] = (
+    Kind("kv", "kv_namespaces"),
+    Kind("d1", "d1_databases"),
+    Kind("queues", "queues"),
+    Kind("workflows", "workflows"),
+)

@@ -1,0 +1,142 @@
+"""Where state lives: SQLite files below one folder, one file per resource.
+
+Writes of one loop tick share a transaction (`Database.write`), and what was acknowledged is committed: callers await
+`durable()`. WAL mode: with `synchronous=NORMAL` an acknowledged write survives kill -9, with FULL a power cut too.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import re
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+BUSY_TIMEOUT_MS = 10_000
+_CHECKPOINT_PAGES = 2_000
+"""The write-ahead log is folded back in the background from this size on, so that no commit pays for it."""
+
+
+class Database:
+    """One SQLite file of ours, with one connection on the host's loop."""
+
+    def __init__(self, path: Path, schema: str, synchronous: str, loop: asyncio.AbstractEventLoop) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self.path = path
+        self.connection = apsw.Connection(str(path))
+        self.connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+        self._loop = loop
+        self._in_tick = False
+        self._waiters: list[asyncio.Future[None]] = []
+        self._checkpointing = False
+        self.connection.execute(f"PRAGMA journal_mode=WAL; PRAGMA synchronous={synchronous}; PRAGMA foreign_keys=ON")
+        self.connection.set_wal_hook(self._on_wal)
+        self.connection.execute(f"BEGIN IMMEDIATE; {schema}; COMMIT")
+
+    def read(self, sql: str, parameters: Sequence[Any] | dict[str, Any] = ()) -> list[tuple[Any, ...]]:
+        """All rows. Sees what this tick has written."""
+        return list(self.connection.execute(sql, parameters))
+
+    def execute(self, sql: str, parameters: Sequence[Any] | dict[str, Any] = ()) -> list[tuple[Any, ...]]:
+        """Write within this tick's transaction (call inside `write()` when several statements belong together)."""
+        self._begin()
+        return list(self.connection.execute(sql, parameters))
+
+    @contextmanager
+    def write(self) -> Iterator[apsw.Connection]:
+        """Statements that stand or fall together, as part of this tick's transaction."""
+        self._begin()
+        with self.connection:  # a savepoint
+            yield self.connection
+
+    def durable(self) -> asyncio.Future[None]:
+        """Resolves when all that was written so far is committed; fails if the commit fails."""
+        future: asyncio.Future[None] = self._loop.create_future()
+        if self._in_tick:
+            self._waiters.append(future)
+        else:
+            future.set_result(None)
+        return future
+
+    def flush(self) -> None:
+        """Commit now what this tick has written."""
+        if not self._in_tick:
+            return
+        self._in_tick = False
+        waiters, self._waiters = self._waiters, []
+        try:
+            self.connection.execute("COMMIT")
+        except apsw.Error as error:
+            if self.connection.in_transaction:
+                self.connection.execute("ROLLBACK")
+            for waiter in waiters:
+                if not waiter.done():
+                    waiter.set_exception(error)
+        else:
+            for waiter in waiters:
+                if not waiter.done():
+                    waiter.set_result(None)
+
+    def close(self) -> None:
+        self.flush()
+        self.connection.close()
+
+    def _begin(self) -> None:
+        if not self._in_tick:
+            self.connection.execute("BEGIN IMMEDIATE")
+            self._in_tick = True
+            self._loop.call_soon(self.flush)
+
+    def _on_wal(self, connection: apsw.Connection, name: str, pages: int) -> int:
+        if pages > _CHECKPOINT_PAGES and not self._checkpointing:
+            self._checkpointing = True
+            threading.Thread(target=self._checkpoint, name="checkpoint", daemon=True).start()
+        return apsw.SQLITE_OK
+
+    def _checkpoint(self) -> None:
+        try:
+            connection = apsw.Connection(str(self.path))
+            connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+            connection.close()
+        except apsw.Error:
+            pass  # busy or closed: the next large commit asks again
+        finally:
+            self._checkpointing = False
+
+
+class Store:
+    """The state folder. `root` is wrangler's (`.wrangler/state`); ours lies in `flarebed/` below it."""
+
+    def __init__(self, root: Path, loop: asyncio.AbstractEventLoop, synchronous: str = "NORMAL") -> None:
+        self.root = root
+        self.synchronous = synchronous
+        self._loop = loop
+        self._open: dict[Path, Database] = {}
+
+    def database(self, kind: str, name: str, schema: str) -> Database:
+        """The database of resource `name`, opened once; `schema` is run when it is opened (CREATE ... IF NOT EXISTS)."""
+        path = self.path(kind, name)
+        if path not in self._open:
+            self._open[path] = Database(path, schema, self.synchronous, self._loop)
+        return self._open[path]
+
+    def path(self, kind: str, name: str) -> Path:
+        return self.root / "flarebed" / kind / f"{_file_name(name)}.sqlite"
+
+    def close(self) -> None:
+        for database in self._open.values():
+            database.close()
+        self._open.clear()
+
+
+def _file_name(name: str) -> str:
+    """Readable where the name allows it, and never two names in one file (also where case does not count)."""
+    if re.fullmatch(r"[a-z0-9_][a-z0-9._-]{0,99}", name):
+        return name
+    readable = re.sub(r"[^A-Za-z0-9._-]+", "_", name)[:60]
+    return f"{readable}-{hashlib.sha256(name.encode()).hexdigest()[:16]}"

@@ -1,0 +1,1 @@
+"""flarebed: a local Cloudflare for Python Workers."""
