@@ -22,13 +22,13 @@ class Spec(Protocol):
     """One configured resource, as a frozen dataclass of its kind's `spec.py`."""
 
     def rows(self) -> Sequence[tuple[str, str]]:
-        """(binding, resource) for the table shown at start, e.g. ("KV (kvid)", "KV Namespace"); [] if it has no binding."""
+        """(binding, resource) for the table shown at start, e.g. ("KV (kvid)", "KV Namespace"); [] without a binding."""
         ...
 
 
 @dataclass
 class Complaints:
-    """Errors and warnings found in a config, collected so that all of them are shown at once (wrangler does the same)."""
+    """Errors and warnings found in a config, collected so that all are shown at once (wrangler does the same)."""
 
     errors: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)

@@ -10,7 +10,7 @@ import asyncio
 import hashlib
 import re
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -115,11 +115,12 @@ class Store:
     def __init__(self, root: Path, loop: asyncio.AbstractEventLoop, synchronous: str = "NORMAL") -> None:
         self.root = root
         self.synchronous = synchronous
+        self.doorbell: Callable[[str, str], None] | None = None
         self._loop = loop
         self._open: dict[Path, Database] = {}
 
     def database(self, kind: str, name: str, schema: str) -> Database:
-        """The database of resource `name`, opened once; `schema` is run when it is opened (CREATE ... IF NOT EXISTS)."""
+        """The database of resource `name`, opened once; `schema` is run then (CREATE ... IF NOT EXISTS)."""
         path = self.path(kind, name)
         if path not in self._open:
             self._open[path] = Database(path, schema, self.synchronous, self._loop)
@@ -127,6 +128,11 @@ class Store:
 
     def path(self, kind: str, name: str) -> Path:
         return self.root / "flarebed" / kind / f"{_file_name(name)}.sqlite"
+
+    def announce(self, kind: str, resource: str) -> None:
+        """Tell the folder's owner, if that is another process, that work was written for `resource`."""
+        if self.doorbell is not None:
+            self.doorbell(kind, resource)
 
     def close(self) -> None:
         for database in self._open.values():
