@@ -1,0 +1,43 @@
+# `make test` checks everything, from a bare checkout on; CI runs the same (.ci/run).
+# Needs make and Python 3.11 or newer. The rest goes into .venv/ and build/.
+
+PORT ?= 8787
+PYTHON := .venv/bin/python
+READY := .venv/.ready
+TYPES := build/typecheck/flarebed
+
+.PHONY: test check format demo bench clean
+
+test: check
+	$(PYTHON) -m pytest -q
+
+check: $(READY) $(TYPES)
+	$(PYTHON) -m ruff check -q .
+	$(PYTHON) -m ruff format -q --check .
+	cd build/typecheck && MYPYPATH=. ../../$(PYTHON) -m mypy --config-file ../../pyproject.toml --cache-dir ../mypy_cache \
+		--namespace-packages --explicit-package-bases --no-error-summary -p flarebed.emulator -p flarebed.bindings
+
+format: $(READY)
+	$(PYTHON) -m ruff check -q --fix .
+	$(PYTHON) -m ruff format -q .
+
+# Serves fixtures/onboarding: `make demo`, or `make demo PORT=9000`.
+demo: $(READY)
+	@sh scripts/demo.sh $(PORT)
+
+# Compares with `wrangler dev`: `make bench`, or `make bench QUICK=1` for a first impression.
+bench: $(READY)
+	@sh bench/run.sh $(if $(QUICK),quick,full)
+
+clean:
+	rm -rf .venv build dist *.egg-info
+
+$(READY): pyproject.toml scripts/venv.sh
+	@sh scripts/venv.sh .venv
+	@touch $@
+
+# The folders install as flarebed.emulator and flarebed.bindings; mypy finds them under these names through links.
+$(TYPES):
+	@mkdir -p $@
+	@ln -s ../../../emulator $@/emulator
+	@ln -s ../../../bindings $@/bindings
