@@ -17,6 +17,7 @@ dict and list are the objects themselves (mutable, with identity), not copies: w
 from __future__ import annotations
 
 import math
+import struct
 from collections.abc import AsyncIterator, Iterable, Iterator
 from typing import Any, Final, Protocol, runtime_checkable
 
@@ -87,7 +88,7 @@ ELEMENT_SIZES: Final = {
     "Int32Array": 4, "Uint32Array": 4, "Float32Array": 4, "Float64Array": 8, "BigInt64Array": 8, "BigUint64Array": 8,
     "DataView": 1,
 }  # fmt: skip
-ELEMENT_FORMATS: Final = {
+ELEMENT_FORMATS: Final[dict[str, Any]] = {
     "Int8Array": "b", "Uint8Array": "B", "Uint8ClampedArray": "B", "Int16Array": "h", "Uint16Array": "H",
     "Float16Array": "e", "Int32Array": "i", "Uint32Array": "I", "Float32Array": "f", "Float64Array": "d",
     "BigInt64Array": "q", "BigUint64Array": "Q", "DataView": "B",
@@ -121,11 +122,9 @@ class View:
 
     def elements(self) -> list[int | float]:
         memory = self.memory()
-        if self.kind != "Float16Array":
-            return memory.tolist()
-        import struct
-
-        return list(struct.unpack(f"{len(self)}e", memory))
+        if self.kind == "Float16Array":
+            return list(struct.unpack(f"{len(self)}e", memory))
+        return [BigInt(element) for element in memory] if self.kind.startswith("Big") else [*memory]
 
 
 class Map:
