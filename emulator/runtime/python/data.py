@@ -1,0 +1,415 @@
+"""Proxies of plain values: objects, arrays, maps, sets, dates, buffers, and the way back to Python (`to_py`).
+
+A proxy holds the value itself, so two proxies of one object see the same changes, and crossing into a binding or out
+of it copies nothing. Source: Pyodide's documentation, "Type translations".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from flarebed.bindings import ecma
+from flarebed.bindings.values import ELEMENT_FORMATS, ArrayBuffer, Date, Map, Set, View
+from flarebed.emulator.runtime.python.proxy import Constructor, JsProxy, from_python, to_python
+
+
+class Wrapper(JsProxy):
+    """A proxy that holds a plain value."""
+
+    __slots__ = ("__weakref__", "value")
+
+    def __init__(self, value: Any) -> None:
+        object.__setattr__(self, "value", value)
+
+    def js_value(self) -> Any:
+        return self.value
+
+    def to_py(self, *, depth: int = -1, default_converter: Callable[..., Any] | None = None) -> Any:
+        return to_py(self.value, depth, default_converter)
+
+
+class JsObject(Wrapper, js="Object", wraps=(dict,)):
+    """A plain object: its properties are attributes; it can't be indexed, as in Pyodide."""
+
+    __slots__ = ()
+
+    def own_properties(self) -> dict[str, Any]:
+        properties: dict[str, Any] = self.value
+        return properties
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return to_python(self.value[name])
+        except KeyError:
+            if name.endswith("_") and name[:-1] in self.value:  # Pyodide's way to reach names that Python reserves
+                return to_python(self.value[name[:-1]])
+            raise AttributeError(name) from None
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self.value[name] = from_python(value)
+
+    def __delattr__(self, name: str) -> None:
+        try:
+            del self.value[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+    def __dir__(self) -> Iterable[str]:
+        return [*super().__dir__(), *self.value]
+
+    def as_object_map(self, *, hereditary: bool = False) -> ObjectMap:
+        return ObjectMap(self.value)
+
+    as_py_json = as_object_map
+
+
+class ObjectMap(Wrapper, js="Object"):
+    """`as_object_map()`: an object that is read and written as a Python mapping."""
+
+    __slots__ = ()
+
+    def __getitem__(self, key: str) -> Any:
+        return to_python(self.value[key])
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.value[key] = from_python(value)
+
+    def __delitem__(self, key: str) -> None:
+        del self.value[key]
+
+    def __contains__(self, key: object) -> bool:
+        return key in self.value
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.value)
+
+    def __len__(self) -> int:
+        return len(self.value)
+
+    def keys(self) -> Any:
+        return self.value.keys()
+
+    def values(self) -> list[Any]:
+        return [to_python(value) for value in self.value.values()]
+
+    def items(self) -> list[tuple[str, Any]]:
+        return [(key, to_python(value)) for key, value in self.value.items()]
+
+    def get(self, key: str, default: Any = None) -> Any:
+        return self[key] if key in self.value else default
+
+
+class JsArray(Wrapper, public=True, js="Array", wraps=(list,)):
+    """An Array; also a Python mutable sequence."""
+
+    __slots__ = ()
+
+    @property
+    def length(self) -> int:
+        return len(self.value)
+
+    def __len__(self) -> int:
+        return len(self.value)
+
+    def __getitem__(self, index: int | slice) -> Any:
+        if isinstance(index, slice):
+            return to_python(self.value[index])
+        try:
+            return to_python(self.value[index])
+        except IndexError:
+            raise IndexError(index) from None
+
+    def __setitem__(self, index: int, value: Any) -> None:
+        self.value[index] = from_python(value)
+
+    def __delitem__(self, index: int | slice) -> None:
+        del self.value[index]
+
+    def __iter__(self) -> Iterator[Any]:
+        return map(to_python, iter(self.value))
+
+    def __reversed__(self) -> Iterator[Any]:
+        return map(to_python, reversed(self.value))
+
+    def __contains__(self, item: object) -> bool:
+        return from_python(item) in self.value
+
+    def __add__(self, other: Iterable[Any]) -> Any:
+        return to_python([*self.value, *map(from_python, other)])
+
+    def own_properties(self) -> dict[str, Any]:
+        return {str(index): value for index, value in enumerate(self.value)}
+
+    def append(self, item: Any) -> None:
+        self.value.append(from_python(item))
+
+    def extend(self, items: Iterable[Any]) -> None:
+        self.value.extend(map(from_python, items))
+
+    def insert(self, index: int, item: Any) -> None:
+        self.value.insert(index, from_python(item))
+
+    def index(self, item: Any, start: int = 0) -> int:
+        position: int = self.value.index(from_python(item), start)
+        return position
+
+    def count(self, item: Any) -> int:
+        number: int = self.value.count(from_python(item))
+        return number
+
+    def remove(self, item: Any) -> None:
+        self.value.remove(from_python(item))
+
+    def toString(self) -> str:
+        return ecma.to_string(self.value)
+
+
+class JsMap(Wrapper, public=True, js="Map", wraps=(Map,)):
+    """A Map; also a Python mapping."""
+
+    __slots__ = ()
+
+    @property
+    def size(self) -> int:
+        return len(self.value)
+
+    def __len__(self) -> int:
+        return len(self.value)
+
+    def __getitem__(self, key: Any) -> Any:
+        name = from_python(key)
+        if not self.value.has(name):
+            raise KeyError(key)
+        return to_python(self.value.get(name))
+
+    def __contains__(self, key: object) -> bool:
+        return bool(self.value.has(from_python(key)))
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.keys())
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        name = from_python(key)
+        return to_python(self.value.get(name)) if self.value.has(name) else default
+
+    def set(self, key: Any, value: Any) -> JsMap:
+        self.value.set(from_python(key), from_python(value))
+        return self
+
+    __setitem__ = set
+
+    def has(self, key: Any) -> bool:
+        return key in self
+
+    def delete(self, key: Any) -> bool:
+        return bool(self.value.delete(from_python(key)))
+
+    def __delitem__(self, key: Any) -> None:
+        if not self.delete(key):
+            raise KeyError(key)
+
+    def clear(self) -> None:
+        self.value.clear()
+
+    def keys(self) -> list[Any]:
+        return [to_python(key) for key, _ in self.value.items()]
+
+    def values(self) -> list[Any]:
+        return [to_python(value) for _, value in self.value.items()]
+
+    def items(self) -> list[tuple[Any, Any]]:
+        return [(to_python(key), to_python(value)) for key, value in self.value.items()]
+
+    def entries(self) -> Any:
+        return to_python([[key, value] for key, value in self.value.items()])
+
+
+class JsSet(Wrapper, js="Set", wraps=(Set,)):
+    """A Set."""
+
+    __slots__ = ()
+
+    @property
+    def size(self) -> int:
+        return len(self.value)
+
+    def __len__(self) -> int:
+        return len(self.value)
+
+    def __contains__(self, member: object) -> bool:
+        return bool(self.value.has(from_python(member)))
+
+    def __iter__(self) -> Iterator[Any]:
+        return map(to_python, iter(self.value))
+
+    def has(self, member: Any) -> bool:
+        return member in self
+
+    def add(self, member: Any) -> JsSet:
+        self.value.add(from_python(member))
+        return self
+
+    def delete(self, member: Any) -> bool:
+        return bool(self.value.delete(from_python(member)))
+
+    def clear(self) -> None:
+        self.value.clear()
+
+
+class JsDate(Wrapper, js="Date", wraps=(Date,)):
+    """A Date."""
+
+    __slots__ = ()
+
+    def getTime(self) -> int | float:
+        milliseconds: int | float = to_python(float(self.value.ms))
+        return milliseconds
+
+    valueOf = getTime
+
+
+class JsBuffer(Wrapper, public=True, js="ArrayBuffer", wraps=(ArrayBuffer,)):
+    """An ArrayBuffer, with Pyodide's ways to its bytes."""
+
+    __slots__ = ()
+
+    @property
+    def byteLength(self) -> int:
+        return len(bytes(self.value))
+
+    def __len__(self) -> int:
+        return self.byteLength
+
+    def to_bytes(self) -> bytes:
+        return bytes(self.value)
+
+    def to_memoryview(self) -> memoryview:
+        return memoryview(bytearray(bytes(self.value)))
+
+    def to_string(self, encoding: str | None = None) -> str:
+        return bytes(self.value).decode(encoding or "utf-8")
+
+    def to_file(self, file: Any) -> None:
+        file.write(bytes(self.value))
+
+    _into_file = to_file
+
+    def assign(self, source: Any) -> None:
+        """Overwrite the bytes with those of a Python buffer of the same size."""
+        memory = memoryview(self.value.data)
+        memory[:] = memoryview(source).cast("B")
+
+    def assign_to(self, target: Any) -> None:
+        memoryview(target).cast("B")[:] = bytes(self.value)
+
+
+class JsTypedArray(JsBuffer, public=True, js="Uint8Array", wraps=(View,)):
+    """A typed array or DataView."""
+
+    __slots__ = ()
+
+    @property
+    def constructor(self) -> Any:
+        return typed_array_constructor(self.value.kind)
+
+    @property
+    def js_tag(self) -> str:
+        return str(self.value.kind)
+
+    @property
+    def byteLength(self) -> int:
+        return int(self.value.byte_length)
+
+    @property
+    def byteOffset(self) -> int:
+        return int(self.value.byte_offset)
+
+    @property
+    def buffer(self) -> Any:
+        return to_python(self.value.buffer)
+
+    @property
+    def length(self) -> int:
+        return len(self.value)
+
+    def __len__(self) -> int:
+        return len(self.value)
+
+    def __getitem__(self, index: int | slice) -> Any:
+        elements = self.value.elements()[index]
+        return [to_python(element) for element in elements] if isinstance(index, slice) else to_python(elements)
+
+    def __iter__(self) -> Iterator[Any]:
+        return map(to_python, iter(self.value.elements()))
+
+    def to_memoryview(self) -> memoryview:
+        raw = memoryview(bytearray(bytes(self.value)))
+        return raw.cast(ELEMENT_FORMATS[self.value.kind])  # type: ignore[call-overload, no-any-return]
+
+    def assign(self, source: Any) -> None:
+        start = self.value.byte_offset
+        memoryview(self.value.buffer.data)[start : start + self.value.byte_length] = memoryview(source).cast("B")
+
+    def toString(self) -> str:
+        return ecma.to_string(self.value)
+
+
+def typed_array_constructor(kind: str) -> Constructor:
+    """The constructor of one of the typed arrays, by name."""
+    return _TYPED_ARRAYS.setdefault(kind, Constructor(JsTypedArray, kind))
+
+
+_TYPED_ARRAYS: dict[str, Constructor] = {}
+
+
+def to_py(value: Any, depth: int = -1, default_converter: Callable[..., Any] | None = None) -> Any:
+    """JsProxy.to_py: arrays, plain objects, maps and sets become list, dict, dict and set; buffers memoryviews.
+
+    What has no Python form goes to `default_converter(proxy, convert, cache_conversion)`, or stays a proxy.
+    """
+    return _Conversion(default_converter).convert(value, depth)
+
+
+class _Conversion:
+    """One call of to_py; remembers containers, so that cycles and shared parts stay as they are."""
+
+    def __init__(self, default_converter: Callable[..., Any] | None) -> None:
+        self._default_converter = default_converter
+        self._done: dict[int, Any] = {}
+
+    def convert(self, value: Any, depth: int) -> Any:
+        kind = type(value)
+        if kind is str or kind is int or kind is bool:
+            return value
+        if kind is dict or kind is list or kind is Map or kind is Set:
+            return self._container(value, depth) if depth else to_python(value)
+        if kind is View or kind is ArrayBuffer:
+            return to_python(value).to_memoryview()
+        proxy = to_python(value)
+        if self._default_converter is None or not isinstance(proxy, JsProxy):
+            return proxy
+        return self._default_converter(
+            proxy, lambda inner: self.convert(from_python(inner), depth - 1), self._done.__setitem__
+        )
+
+    def _container(self, value: Any, depth: int) -> Any:
+        done = self._done.get(id(value))
+        if done is not None:
+            return done
+        convert = self.convert
+        if type(value) is list:
+            items: list[Any] = []
+            self._done[id(value)] = items
+            items.extend([convert(item, depth - 1) for item in value])
+            return items
+        if type(value) is Set:
+            members: set[Any] = set()
+            self._done[id(value)] = members
+            members.update(convert(member, depth - 1) for member in value)
+            return members
+        entries: dict[Any, Any] = {}
+        self._done[id(value)] = entries
+        for key, item in value.items():
+            entries[convert(key, depth - 1)] = convert(item, depth - 1)
+        return entries

@@ -1,0 +1,206 @@
+"""JsPromise: a JavaScript promise, awaitable in Python, and the bridge by which work outside the Worker settles one.
+
+A binding's coroutine is started inline; most answer at once (a read), and then no task is made for them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Awaitable, Callable, Coroutine, Generator
+from typing import Any
+
+from flarebed.bindings.errors import JsError
+from flarebed.bindings.values import Error
+from flarebed.emulator.runtime.python.context import CURRENT, IoContext
+from flarebed.emulator.runtime.python.proxy import JsException, JsProxy, from_js_error, from_python, throw, to_python
+
+GLOBAL_SCOPE = (
+    "Disallowed operation called within global scope. Asynchronous I/O (ex: fetch() or connect()), setting a timeout, "
+    "and generating random values are not allowed within global scope. To fix this error, perform this operation "
+    "within a handler. https://developers.cloudflare.com/workers/runtime-apis/handlers/"
+)
+
+
+def io_context() -> IoContext:
+    """The context of the calling code; at the top level of a module there is none for I/O (observed text)."""
+    io = CURRENT.get(None)
+    if io is None or not io.allows_io:
+        raise throw(GLOBAL_SCOPE)
+    return io
+
+
+class JsPromise(JsProxy, public=True, js="Promise"):
+    """A promise. `state` is pending, fulfilled or rejected; `result` is a value, or the exception to raise."""
+
+    __slots__ = ("__weakref__", "_callbacks", "_io", "result", "state")
+
+    def __init__(self) -> None:
+        self.state = "pending"
+        self.result: Any = None
+        self._callbacks: list[Callable[[], object]] | None = None
+        self._io: IoContext | None = CURRENT.get(None)
+
+    @classmethod
+    def fulfilled(cls, value: Any) -> JsPromise:
+        promise = cls()
+        promise.state, promise.result = "fulfilled", value
+        return promise
+
+    @classmethod
+    def rejected(cls, error: BaseException) -> JsPromise:
+        promise = cls()
+        promise.state, promise.result = "rejected", error
+        return promise
+
+    def fulfil(self, value: Any) -> None:
+        self._settle("fulfilled", value)
+
+    def reject(self, error: BaseException) -> None:
+        self._settle("rejected", error)
+
+    def _settle(self, state: str, result: Any) -> None:
+        if self.state != "pending":
+            return
+        self.state, self.result = state, result
+        callbacks, self._callbacks = self._callbacks, None
+        for callback in callbacks or ():
+            callback()
+
+    def when_settled(self, callback: Callable[[], object]) -> None:
+        """Call `callback()` once the promise is settled (at once if it is)."""
+        if self.state != "pending":
+            callback()
+        elif self._callbacks is None:
+            self._callbacks = [callback]
+        else:
+            self._callbacks.append(callback)
+
+    def __await__(self) -> Generator[Any, Any, Any]:
+        if self.state == "pending":
+            assert self._io is not None
+            future = self._io.loop.create_future()
+            self.when_settled(lambda: future.done() or future.set_result(None))
+            yield from future
+        else:
+            yield  # an await always lets others run, as in JavaScript
+        if self.state == "rejected":
+            raise self.result
+        return to_python(self.result)
+
+    def then(self, on_fulfilled: Any = None, on_rejected: Any = None) -> JsPromise:
+        return promise_of(self._then(on_fulfilled, on_rejected))
+
+    async def _then(self, on_fulfilled: Any, on_rejected: Any) -> Any:
+        try:
+            value = await self
+        except Exception as error:
+            if on_rejected is None:
+                raise
+            result = on_rejected(error)
+        else:
+            result = value if on_fulfilled is None else on_fulfilled(value)
+        return await result if inspect.isawaitable(result) else result
+
+    def catch(self, on_rejected: Any) -> JsPromise:
+        return self.then(None, on_rejected)
+
+    def finally_(self, on_finally: Any) -> JsPromise:
+        return promise_of(self._finally(on_finally))
+
+    async def _finally(self, on_finally: Any) -> Any:
+        try:
+            return await self
+        finally:
+            result = on_finally()
+            if inspect.isawaitable(result):
+                await result
+
+
+def promise_of(awaitable: Awaitable[Any]) -> JsPromise:
+    """A promise for a Python awaitable of Worker code; it runs on the Worker's loop."""
+    io = CURRENT.get()
+    task = asyncio.ensure_future(awaitable, loop=io.loop)
+    promise = JsPromise()
+
+    def settle(done: asyncio.Future[Any]) -> None:
+        if done.cancelled():
+            promise.reject(asyncio.CancelledError())
+        elif (error := done.exception()) is not None:
+            promise.reject(error)
+        else:
+            promise.fulfil(from_python(done.result()))
+
+    task.add_done_callback(settle)
+    return promise
+
+
+def start(work: Coroutine[Any, Any, Any]) -> JsPromise:
+    """Run outside work (a binding call): its first step inline, the rest, if any, as a task on the host's loop."""
+    io = io_context()
+    try:
+        waits_for = work.send(None)
+    except StopIteration as stop:
+        return JsPromise.fulfilled(stop.value)
+    except JsError as error:
+        return JsPromise.rejected(from_js_error(error))
+    promise = JsPromise()
+    io.begin_outside()
+    task = io.services.clock.spawn(_resume(work, waits_for), "binding call")
+    task.add_done_callback(lambda done: _settle_from_outside(done, promise, io))
+    return promise
+
+
+def _settle_from_outside(done: asyncio.Task[Any], promise: JsPromise, io: IoContext) -> None:
+    """Runs on the host's loop; settling wakes Worker code through its own loop."""
+    if done.cancelled():
+        error: BaseException | None = throw("The operation was aborted", "AbortError")
+    else:
+        error = done.exception()
+    if error is None:
+        promise.fulfil(done.result())
+    else:
+        promise.reject(from_js_error(error) if isinstance(error, JsError) else error)
+    io.end_outside()
+
+
+class _Yielded:
+    """An awaitable that hands out a future which the first step of a coroutine already yielded."""
+
+    __slots__ = ("_waits_for", "_work")
+
+    def __init__(self, work: Coroutine[Any, Any, Any], waits_for: Any) -> None:
+        self._work = work
+        self._waits_for = waits_for
+
+    def __await__(self) -> Generator[Any, Any, Any]:
+        waits_for = self._waits_for
+        while True:
+            step: Callable[[Any], Any] = self._work.send
+            try:
+                argument = yield waits_for
+            except BaseException as error:
+                step, argument = self._work.throw, error
+            try:
+                waits_for = step(argument)
+            except StopIteration as stop:
+                return stop.value
+
+
+async def _resume(work: Coroutine[Any, Any, Any], waits_for: Any) -> Any:
+    return await _Yielded(work, waits_for)
+
+
+def thrown_by(error: BaseException) -> JsError:
+    """What JavaScript sees of an exception that Worker code raised."""
+    if isinstance(error, JsException) and isinstance(error.value, Error):
+        value = error.value
+        return JsError(value.message, value.name, cause=value.cause, thrown=error, **value.properties)
+    return JsError(python_traceback(error), "PythonError", thrown=error)
+
+
+def python_traceback(error: BaseException) -> str:
+    """The text of a PythonError: the whole traceback from the Worker's own frames on."""
+    import traceback  # only when something failed
+
+    return "".join(traceback.format_exception(error))

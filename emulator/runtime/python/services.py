@@ -1,0 +1,39 @@
+"""What the runtime gives to Worker code beside its bindings: time, outbound requests, the log. One per Worker."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from flarebed.bindings.clock import Clock
+
+if TYPE_CHECKING:
+    import httpx
+
+
+@dataclass
+class Services:
+    """`log(level, text)` takes what the Worker writes to the console; `worker` is its name in the config.
+
+    `outbound` makes the httpx client for `fetch`; a test may give one that refuses or answers by itself.
+    """
+
+    clock: Clock
+    worker: str
+    flags: frozenset[str]
+    log: Callable[[str, str], None]
+    outbound: Callable[[], httpx.AsyncClient]
+    pyodide_version: str = "314.0.6"
+    _client: httpx.AsyncClient | None = field(default=None, repr=False)
+
+    def http(self) -> httpx.AsyncClient:
+        """The client, made when first needed (httpx takes 90 ms to import)."""
+        if self._client is None:
+            self._client = self.outbound()
+        return self._client
+
+    async def close(self) -> None:
+        if self._client is not None:
+            await self._client.aclose()
+            self._client = None
