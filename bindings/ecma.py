@@ -29,7 +29,7 @@ _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 def is_object(value: Any) -> bool:
     """Whether JavaScript would call it an object (functions included)."""
-    return not (value is None or isinstance(value, str | bool | int | float | Undefined))
+    return not (value is None or isinstance(value, (str, int, float, Undefined)))
 
 
 def typeof(value: Any) -> str:
@@ -39,7 +39,7 @@ def typeof(value: Any) -> str:
         return "boolean"
     if isinstance(value, BigInt):
         return "bigint"
-    if isinstance(value, int | float):
+    if isinstance(value, (int, float)):
         return "number"
     if value is UNDEFINED:
         return "undefined"
@@ -53,11 +53,13 @@ def to_string(value: Any) -> str:
     """String(value). An object with a `js_tag` attribute is "[object <js_tag>]"; without, its class name is the tag."""
     if isinstance(value, str):
         return value
+    if type(value) is int:
+        return number_to_string(value)
     if value is None:
         return "null"
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, int | float):
+    if isinstance(value, (int, float)):
         return number_to_string(value)
     if value is UNDEFINED:
         return "undefined"
@@ -99,17 +101,19 @@ def number_to_string(number: float) -> str:
         if isinstance(number, BigInt) or -MAX_SAFE_INTEGER <= number <= MAX_SAFE_INTEGER:
             return int.__repr__(number)
         number = float(number)
-    if number != number:
-        return "NaN"
-    if math.isinf(number):
-        return "Infinity" if number > 0 else "-Infinity"
-    if number.is_integer() and abs(number) <= MAX_SAFE_INTEGER:
-        return str(int(number))
-    return _digits_to_text(repr(number))
+    text = repr(number)
+    if "e" in text:
+        return _digits_to_text(text)
+    if text.endswith(".0"):
+        return text[:-2] if number else "0"
+    return _NOT_FINITE.get(text, text)
+
+
+_NOT_FINITE: Final = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
 
 
 def _digits_to_text(text: str) -> str:
-    """Python's shortest digits in JavaScript's layout (ECMA-262 Number::toString, steps 5 to 12)."""
+    """Python's shortest digits with an exponent in JavaScript's layout (ECMA-262 Number::toString)."""
     sign = "-" if text[0] == "-" else ""
     mantissa, _, exponent = text.lstrip("-").partition("e")
     whole, _, fraction = mantissa.partition(".")
@@ -137,7 +141,7 @@ def to_number(value: Any) -> int | float:
         raise type_error("Cannot convert a BigInt value to a number")
     if isinstance(value, bool) or value is None:
         return int(value or 0)
-    if isinstance(value, int | float):
+    if isinstance(value, (int, float)):
         return value
     if value is UNDEFINED:
         return math.nan
@@ -260,16 +264,20 @@ class _Stringify:
         self._around: list[Any] = []
 
     def text(self, value: Any, margin: str) -> Any:
-        if value is None:
-            return "null"
-        if isinstance(value, str):
+        kind = type(value)
+        if kind is str:
             return quote(value)
-        if isinstance(value, bool):
-            return "true" if value else "false"
+        if kind is int or kind is float:
+            return number_to_string(value) if math.isfinite(value) else "null"
+        if kind is dict or kind is list:
+            return self._structure(value, margin)
+        if value is None or kind is bool:
+            return "null" if value is None else "true" if value else "false"
+        return self._rare(value, margin)
+
+    def _rare(self, value: Any, margin: str) -> Any:
         if isinstance(value, BigInt):
             raise type_error("Do not know how to serialize a BigInt")
-        if isinstance(value, int | float):
-            return number_to_string(value) if math.isfinite(value) else "null"
         if isinstance(value, Date):
             return "null" if math.isnan(value.ms) else f'"{date_to_iso(value.ms)}"'
         if value is UNDEFINED or callable(value):
