@@ -1,0 +1,88 @@
+"""A WebSocket: the upgrade is an ordinary fetch, then messages are pumped both ways until one side closes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+from flarebed.emulator.runtime.http import Close, IncomingRequest, OutgoingResponse, WebSocketPeer
+from flarebed.emulator.server.request import Receive, Scope, Send, incoming
+from flarebed.emulator.server.response import discard, encode_headers
+
+_ABNORMAL: Final = 1006
+_NO_CODE: Final = 1005
+_HANDSHAKE: Final = frozenset(
+    ("sec-websocket-accept", "sec-websocket-protocol", "sec-websocket-extensions", "content-length")
+)
+Fetch = Callable[[IncomingRequest], Awaitable[OutgoingResponse]]
+
+
+async def serve(scope: Scope, receive: Receive, send: Send, fetch: Fetch) -> OutgoingResponse:
+    """Ask the Worker, then accept and pump, or send its refusal. Returns the Worker's answer, for the log."""
+    await receive()  # websocket.connect
+    response = await fetch(incoming(scope, receive))
+    if response.status != 101 or response.websocket is None:
+        await _refuse(response, send)
+        return response
+    chosen = next((value for name, value in response.headers if name.lower() == "sec-websocket-protocol"), None)
+    headers = [pair for pair in response.headers if pair[0].lower() not in _HANDSHAKE]
+    await send(
+        {
+            "type": "websocket.accept",
+            "subprotocol": chosen,
+            "headers": encode_headers(headers, keep_length=False),
+        }
+    )
+    await _pump(response.websocket, receive, send)
+    return response
+
+
+async def _refuse(response: OutgoingResponse, send: Send) -> None:
+    headers = encode_headers(response.headers, keep_length=False)
+    body = response.body
+    if isinstance(body, bytes | None):
+        headers.append((b"content-length", b"%d" % len(body or b"")))
+    await send({"type": "websocket.http.response.start", "status": response.status, "headers": headers})
+    if isinstance(body, bytes | None):
+        await send({"type": "websocket.http.response.body", "body": body or b""})
+        return
+    try:
+        async for chunk in body:
+            await send({"type": "websocket.http.response.body", "body": chunk, "more_body": True})
+    finally:
+        await discard(body)
+    await send({"type": "websocket.http.response.body", "body": b""})
+
+
+async def _pump(peer: WebSocketPeer, receive: Receive, send: Send) -> None:
+    outward = asyncio.ensure_future(_to_client(peer, send))
+    try:
+        await _to_worker(peer, receive)
+        if not outward.done():
+            outward.cancel()
+        await asyncio.wait([outward])
+    finally:
+        outward.cancel()
+
+
+async def _to_worker(peer: WebSocketPeer, receive: Receive) -> None:
+    while True:
+        message = await receive()
+        if message["type"] == "websocket.disconnect":
+            code = message.get("code", _ABNORMAL)
+            peer.deliver_close(code, message.get("reason") or "", code != _ABNORMAL)
+            return
+        data = message.get("text")
+        peer.deliver(data if data is not None else message["bytes"])
+
+
+async def _to_client(peer: WebSocketPeer, send: Send) -> None:
+    while True:
+        data = await peer.receive()
+        if isinstance(data, Close):
+            # ASGI has no word for a close without a code.
+            code = 1000 if data.code == _NO_CODE else data.code
+            await send({"type": "websocket.close", "code": code, "reason": data.reason})
+            return
+        await send({"type": "websocket.send", "text" if isinstance(data, str) else "bytes": data})
