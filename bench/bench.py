@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+"""flarebed beside `wrangler dev`, the same routes under the same load, alternating; run by run.sh, which has the tools.
+
+    bench.py [--quick] [--only LABEL ...] [--check]
+
+A figure of a shared machine means little, a ratio from one run more. Linux; needs wrk, Node and wrangler.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import signal
+import sys
+from pathlib import Path
+
+import sections
+from check import check
+from machine import Result
+from sections import FULL, QUICK, Effort
+from server import Server, Target
+from table import table
+
+HERE = Path(__file__).resolve().parent
+BUILD = HERE.parent / "build" / "bench"
+BIN = Path(sys.executable).parent
+WORKER = HERE / "worker"
+SCRIPT = HERE / "js"
+TUNED = (("X_LOCAL_OBSERVABILITY", "false"), ("CLOUDFLARE_CF_FETCH_ENABLED", "false"))
+QUIET = (("WRANGLER_SEND_METRICS", "false"), ("CI", "1"))
+
+
+def wrangler(label: str, port: int, options: str, environment: tuple[tuple[str, str], ...]) -> Target:
+    state = BUILD / label.replace(" ", "-")
+    start = f"exec {BUILD}/node_modules/.bin/wrangler dev --port {port} --persist-to {state} {options}"
+    return Target(label, start, SCRIPT, port, state, SCRIPT / "src" / "index.js", QUIET + environment)
+
+
+def flarebed(label: str, port: int, options: str = "") -> Target:
+    state = BUILD / label.replace(" ", "-")
+    start = f"exec {BIN}/flarebed dev --port {port} --persist-to {state} {options}"
+    return Target(label, start, WORKER, port, state, WORKER / "src" / "entry.py")
+
+
+def targets() -> tuple[Target, ...]:
+    bare = f"mkdir -p {BUILD}/bare && exec {BIN}/uvicorn bare:app --port 8795 --no-access-log --log-level error"
+    database = (("BARE_DATABASE", str(BUILD / "bare" / "bare.sqlite")),)
+    return (
+        wrangler("wrangler", 8791, "", ()),
+        wrangler("wrangler tuned", 8792, "--log-level error", TUNED),
+        flarebed("flarebed", 8793),
+        flarebed("flarebed FULL", 8794, "--synchronous full"),
+        Target("bare uvicorn", bare, HERE, 8795, BUILD / "bare", None, database, bare=True),
+    )
+
+
+def measure(server: Server, effort: Effort, with_crash: bool) -> Result:
+    """One whole run on fresh state."""
+    server.clear()
+    try:
+        fresh_s = server.start()
+        result: Result = {"fresh_s": round(fresh_s, 3), "memory_start_mb": sections.memory_mb(server)}
+        refuse(server)
+        server.stop()
+        result["cold"] = sections.cold_start(server, effort)
+        server.start()
+        result["routes"] = sections.routes(server, effort)
+        result["memory_load_mb"] = sections.memory_mb(server)
+        if not server.target.bare:
+            result["queue"] = sections.queue(server, effort)
+            result["workflows"] = sections.workflows(server, effort)
+            result["reload"] = sections.reload(server, effort)
+            if with_crash:
+                result |= {how.name: sections.crash(server, how) for how in (signal.SIGKILL, signal.SIGINT)}
+        return result
+    finally:
+        server.stop()
+
+
+def refuse(server: Server) -> None:
+    """Nothing is measured of a server that answers wrong."""
+    wrong = check(server)
+    if wrong:
+        server.stop()
+        raise SystemExit("\n  ".join([f"{server.target.label} answers wrong:", *wrong]))
+
+
+def only_check(servers: list[Server]) -> None:
+    for server in servers:
+        server.clear()
+        server.start()
+        refuse(server)
+        server.stop()
+        print(f"{server.target.label}: every route answers right")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="flarebed beside wrangler dev")
+    parser.add_argument("--quick", action="store_true", help="about three minutes instead of an hour")
+    parser.add_argument("--only", nargs="*", help="these servers, by label")
+    parser.add_argument("--check", action="store_true", help="only see that every route answers right")
+    arguments = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    chosen = [target for target in targets() if not arguments.only or target.label in arguments.only]
+    servers = [Server(target, BUILD / "logs" / f"{target.label.replace(' ', '-')}.log") for target in chosen]
+    if arguments.check:
+        only_check(servers)
+        return
+    effort, rounds = (QUICK, 1) if arguments.quick else (FULL, 3)
+    results: dict[str, list[Result]] = {target.label: [] for target in chosen}
+    for number in range(rounds):
+        for server in servers:
+            print(f"round {number + 1} of {rounds}: {server.target.label}", file=sys.stderr, flush=True)
+            with_crash = number == 0 and not arguments.quick
+            results[server.target.label].append(measure(server, effort, with_crash))
+        (BUILD / "results.json").write_text(json.dumps(results, indent=1), encoding="utf-8")
+    print(table(results))
+
+
+if __name__ == "__main__":
+    main()
