@@ -50,7 +50,7 @@ def typeof(value: Any) -> str:
 
 
 def to_string(value: Any) -> str:
-    """String(value). An object with a `js_tag` attribute is "[object <js_tag>]"; without, its class name is the tag."""
+    """String(value). A host object's own `toString` decides; else its `js_tag`, or else its class name, is the tag."""
     if isinstance(value, str):
         return value
     if type(value) is int:
@@ -77,6 +77,8 @@ def _object_text(value: Any) -> str:
         return "[object Object]"
     if isinstance(value, Error | JsError):
         return str(value)
+    if own := getattr(value, "toString", None):
+        return str(own())
     tag = getattr(value, "js_tag", None)
     if tag is None and callable(value):
         return f"function {getattr(value, '__name__', '')}() {{ [native code] }}"

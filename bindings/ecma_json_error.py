@@ -216,14 +216,14 @@ class _Scan:
 def circular_error(value: Any, around: list[Any], members: Callable[[Any], dict[str, Any]]) -> JsError:
     """The TypeError for `value` inside itself; `around` are the objects being written, outermost first.
 
-    V8 names the constructors on the way round: the first two and the last.
+    V8 names the constructors on the way round: the first three and the last two.
     """
     start = next(index for index, outer in enumerate(around) if outer is value)
     steps = [(_step(outer, inner, members), _constructor(inner)) for outer, inner in pairwise([*around[start:], value])]
     lines = [f"--> starting at object with constructor '{_constructor(value)}'"]
     lines += [f"|     {step} -> object with constructor '{constructor}'" for step, constructor in steps[:-1]]
     if len(lines) > 4:
-        lines[2:-1] = ["|     ..."]
+        lines[3:-1] = ["|     ..."]
     lines.append(f"--- {steps[-1][0]} closes the circle")
     return type_error("\n    ".join(["Converting circular structure to JSON", *lines]))
 
