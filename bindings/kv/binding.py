@@ -1,0 +1,267 @@
+"""What a Worker sees of a KV namespace: workerd's class KvNamespace (`api/kv.c++`).
+
+Coerces arguments as workerd does, asks the namespace, and words a refusal for the Worker.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from typing import Any, Final
+
+from flarebed.bindings.ecma import is_object, json_parse, json_stringify
+from flarebed.bindings.errors import JsError
+from flarebed.bindings.kv import errors
+from flarebed.bindings.kv.namespace import (
+    MAX_BULK_BYTES,
+    MAX_BULK_KEYS,
+    MAX_LIST_KEYS,
+    MAX_METADATA_BYTES,
+    MAX_VALUE_BYTES,
+    Key,
+    Namespace,
+    check_cache_ttl,
+    check_length,
+)
+from flarebed.bindings.values import UNDEFINED, ArrayBuffer, Map, Stream, View
+from flarebed.bindings.webidl import members, optional_integer, string, wrong_parameter
+
+_CHUNK_BYTES: Final = 64 * 1024
+
+
+class KvNamespace:
+    """https://developers.cloudflare.com/kv/api/"""
+
+    def __init__(self, namespace: Namespace) -> None:
+        self._namespace = namespace
+
+    async def get(self, key: Any = UNDEFINED, options: Any = UNDEFINED) -> Any:
+        """The value or null; of a list of keys, a Map."""
+        if isinstance(key, list):
+            return self._bulk(key, options, with_metadata=False)
+        if key is UNDEFINED:
+            raise wrong_parameter("KvNamespace", "get", 1, "string or Array")
+        return self._single(key, options)[0]
+
+    async def getWithMetadata(self, key: Any = UNDEFINED, options: Any = UNDEFINED) -> Any:
+        if isinstance(key, list):
+            return self._bulk(key, options, with_metadata=True)
+        if key is UNDEFINED:
+            raise wrong_parameter("KvNamespace", "getWithMetadata", 1, "Array or string")
+        value, metadata = self._single(key, options)
+        return {"value": value, "metadata": _parsed(metadata), "cacheStatus": None}
+
+    async def list(self, options: Any = UNDEFINED) -> dict[str, Any]:
+        fields = members(options)
+        if fields is None:
+            raise wrong_parameter("KvNamespace", "list", 1, "ListOptions")
+        limit = optional_integer(fields.get("limit", UNDEFINED))
+        prefix, cursor = (_text_or_none(fields.get(name)) for name in ("prefix", "cursor"))
+        with errors.GET:
+            # workerd does not send a limit below 1 (kv.c++, list).
+            page = self._namespace.list(prefix, limit if limit and limit > 0 else MAX_LIST_KEYS, cursor)
+        answer: dict[str, Any] = {"keys": [_listed(key) for key in page.keys], "list_complete": page.cursor is None}
+        if page.cursor is not None:
+            answer["cursor"] = page.cursor
+        answer["cacheStatus"] = None
+        return answer
+
+    async def put(self, key: Any = UNDEFINED, value: Any = UNDEFINED, options: Any = UNDEFINED) -> Any:
+        if key is UNDEFINED:
+            raise wrong_parameter("KvNamespace", "put", 1, "string")
+        if value is UNDEFINED:
+            raise wrong_parameter("KvNamespace", "put", 2, "string or Object")
+        fields = members(options)
+        if fields is None:
+            raise wrong_parameter("KvNamespace", "put", 3, "PutOptions")
+        times = [optional_integer(fields.get(name, UNDEFINED)) for name in ("expiration", "expirationTtl")]
+        name = _checked_key(errors.PUT, key)
+        metadata = _metadata_json(fields.get("metadata"))
+        body = _body(value)
+        with errors.PUT:
+            expiration_s = self._namespace.expiration(*times)
+            _check_metadata(metadata)
+            content = body if isinstance(body, bytes) else await _read_all(body)
+            _check_value(len(content))
+        self._namespace.put(name, content, metadata, expiration_s)
+        await self._namespace.durable()
+        return UNDEFINED
+
+    async def delete(self, key: Any = UNDEFINED) -> Any:
+        """Of one key: a list is the key that its members joined by commas make (observed on wrangler 4.164)."""
+        if key is UNDEFINED:
+            raise wrong_parameter("KvNamespace", "delete", 1, "string")
+        self._namespace.delete(_checked_key(errors.DELETE, key))
+        await self._namespace.durable()
+        return UNDEFINED
+
+    def _single(self, key: Any, options: Any) -> tuple[Any, str | None]:
+        """The converted value and the metadata's JSON; null and none of a key that is not there."""
+        type_name, cache_ttl_s = _get_options(options)
+        name = _checked_key(errors.GET, key)
+        with errors.GET:
+            check_cache_ttl(cache_ttl_s)
+        found = self._namespace.get(name)
+        if found is None:
+            return None, None  # before the type is looked at, as in kv.c++
+        convert = _CONVERTERS.get(type_name)
+        if convert is None:
+            raise errors.unknown_type()
+        return convert(found[0]), found[1]
+
+    def _bulk(self, keys: Sequence[Any], options: Any, *, with_metadata: bool) -> Map:
+        names = [string(key) for key in keys]
+        type_name, cache_ttl_s = _get_options(options)
+        with errors.GET_BULK:
+            return self._read_many(names, type_name, cache_ttl_s, with_metadata)
+
+    def _read_many(self, names: Sequence[str], type_name: str, cache_ttl_s: int | None, with_metadata: bool) -> Map:
+        if type_name not in ("text", "json", ""):
+            raise errors.bulk_type(type_name)
+        if len(names) > MAX_BULK_KEYS:
+            raise errors.too_many_keys(MAX_BULK_KEYS)
+        if not names:
+            raise errors.no_keys()
+        answer = Map()
+        size = 0
+        for name in names:
+            _check_bulk_key(name)
+            check_cache_ttl(cache_ttl_s)
+            found = self._namespace.get(name)
+            if found is None:
+                answer.set(name, None)
+                continue
+            size += len(found[0])
+            if size > MAX_BULK_BYTES:
+                raise errors.bulk_too_large()
+            value = _bulk_value(found[0], type_name)
+            answer.set(name, {"value": value, "metadata": _parsed(found[1])} if with_metadata else value)
+        return answer
+
+
+class ValueStream:
+    """A stored value as a byte stream."""
+
+    def __init__(self, value: bytes) -> None:
+        self._chunks: Iterator[bytes] = (
+            value[start : start + _CHUNK_BYTES] for start in range(0, len(value), _CHUNK_BYTES)
+        )
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return self
+
+    async def __anext__(self) -> bytes:
+        for chunk in self._chunks:
+            return chunk
+        raise StopAsyncIteration
+
+
+def _text(value: bytes) -> str:
+    return value.decode(errors="replace")
+
+
+_CONVERTERS: Final[dict[str, Callable[[bytes], Any]]] = {
+    "text": _text,
+    "json": lambda value: json_parse(_text(value)),
+    "arrayBuffer": lambda value: ArrayBuffer(bytearray(value)),
+    "stream": ValueStream,
+}
+
+
+def _bulk_value(value: bytes, type_name: str) -> Any:
+    try:
+        return json_parse(_text(value)) if type_name == "json" else _text(value)
+    except JsError:
+        raise errors.bulk_not_json() from None
+
+
+def _get_options(options: Any) -> tuple[str, int | None]:
+    """The type's name and the cache TTL in seconds: a primitive is the type, an object has both."""
+    if options is UNDEFINED:
+        return "text", None
+    fields = members(options)
+    if fields is None:
+        return string(options), None
+    type_name = fields.get("type", UNDEFINED)
+    return "text" if type_name is UNDEFINED else string(type_name), optional_integer(fields.get("cacheTtl", UNDEFINED))
+
+
+def _checked_key(operation: errors.Operation, key: Any) -> str:
+    name = string(key)
+    if name == "":
+        raise errors.empty_key()
+    if name in (".", ".."):
+        raise errors.forbidden_key(name)
+    with operation:
+        check_length(name)
+    return name
+
+
+def _check_bulk_key(name: str) -> None:
+    if name == "":
+        raise errors.bulk_empty_key()
+    if name in (".", ".."):
+        raise errors.bulk_forbidden_key(name)
+    check_length(name)
+
+
+def _body(value: Any) -> bytes | Stream:
+    """Strings and what JavaScript makes a string of are text; of objects only those that hold bytes are taken."""
+    if isinstance(value, ArrayBuffer | View):
+        return bytes(value)
+    if not is_object(value):
+        return string(value).encode()
+    if isinstance(value, Stream):
+        return value
+    raise errors.wrong_value()
+
+
+async def _read_all(stream: Stream) -> bytes:
+    """Counts to the end, since the refusal tells the length, but keeps no more than the limit."""
+    kept = bytearray()
+    length = 0
+    async for chunk in stream:
+        length += len(chunk)
+        if length <= MAX_VALUE_BYTES:
+            kept += chunk
+    _check_value(length)
+    return bytes(kept)
+
+
+def _check_value(length: int) -> None:
+    if length > MAX_VALUE_BYTES:
+        raise errors.value_too_long(length, MAX_VALUE_BYTES)
+
+
+def _metadata_json(metadata: Any) -> str | None:
+    """ "undefined" of what has no JSON, as kv.c++ sends it."""
+    if metadata is None or metadata is UNDEFINED:
+        return None
+    text = json_stringify(metadata)
+    return "undefined" if text is UNDEFINED else str(text)
+
+
+def _check_metadata(text: str | None) -> None:
+    if text is None:
+        return
+    length = len(text.encode())
+    if length > MAX_METADATA_BYTES:
+        raise errors.metadata_too_long(length, MAX_METADATA_BYTES)
+    if text == "undefined":
+        raise errors.metadata_not_json()
+
+
+def _parsed(metadata: str | None) -> Any:
+    return None if metadata is None else json_parse(metadata)
+
+
+def _text_or_none(value: Any) -> str:
+    return "" if value is None or value is UNDEFINED else string(value)
+
+
+def _listed(key: Key) -> dict[str, Any]:
+    listed: dict[str, Any] = {"name": key.name}
+    if key.expiration_s is not None:
+        listed["expiration"] = key.expiration_s
+    if key.metadata is not None:
+        listed["metadata"] = _parsed(key.metadata)
+    return listed

@@ -1,0 +1,39 @@
+"""Workers KV: the namespaces that a Worker is bound to. Keys and values are in `namespace.py`.
+
+Nothing runs by itself here, so owning the state folder changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from flarebed.bindings.kind import Surroundings
+from flarebed.bindings.kv.binding import KvNamespace
+from flarebed.bindings.kv.namespace import SCHEMA, Namespace
+from flarebed.bindings.kv.spec import KvNamespaceSpec
+
+
+class KvResources:
+    """One namespace per id; two bindings may share it."""
+
+    def __init__(self, specs: Sequence[KvNamespaceSpec], around: Surroundings) -> None:
+        self._bindings = {
+            spec.binding: KvNamespace(Namespace(around.store.database("kv", spec.namespace_id, SCHEMA), around.clock))
+            for spec in specs
+        }
+
+    def bindings(self) -> Mapping[str, object]:
+        return self._bindings
+
+    async def own(self) -> None:
+        """Expiry needs no timer: a read looks at the clock."""
+
+    async def disown(self) -> None:
+        """Writes are in the store when their call returns."""
+
+    def ring(self, resource: str) -> None:
+        """Every read looks into the store anyway."""
+
+
+def open(specs: Sequence[KvNamespaceSpec], around: Surroundings) -> KvResources:
+    return KvResources(specs, around)

@@ -1,0 +1,148 @@
+"""One KV namespace: its limits and its SQL. Bindings stand above it, the store below.
+
+Reads answer at once; writes are committed when `durable()` resolves. An expired key is hidden from the very
+millisecond, and its row goes when another key with an expiration is put.
+
+https://developers.cloudflare.com/kv/platform/limits/
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import re
+from dataclasses import dataclass
+from typing import Any, Final
+
+from flarebed.bindings.clock import Clock
+from flarebed.bindings.kv import errors
+from flarebed.bindings.store import Database
+
+MAX_KEY_BYTES: Final = 512
+MAX_VALUE_BYTES: Final = 25 * 1024 * 1024
+MAX_METADATA_BYTES: Final = 1024
+MAX_BULK_BYTES: Final = 25 * 1024 * 1024
+MAX_BULK_KEYS: Final = 100
+MAX_LIST_KEYS: Final = 1000
+MIN_EXPIRATION_S: Final = 60
+MIN_CACHE_TTL_S: Final = 30
+
+SCHEMA: Final = """
+CREATE TABLE IF NOT EXISTS entries (key TEXT PRIMARY KEY, expiration_ms INTEGER, metadata TEXT, value BLOB NOT NULL);
+CREATE INDEX IF NOT EXISTS expirations ON entries (expiration_ms) WHERE expiration_ms IS NOT NULL
+"""
+_GET: Final = "SELECT value, metadata, expiration_ms FROM entries WHERE key = ?"
+_PUT: Final = "INSERT OR REPLACE INTO entries (key, expiration_ms, metadata, value) VALUES (?, ?, ?, ?)"
+_DELETE: Final = "DELETE FROM entries WHERE key = ?"
+_LIST: Final = """
+SELECT key, expiration_ms, metadata FROM entries
+WHERE key > :after AND key >= :prefix AND (:end IS NULL OR key < :end)
+AND (expiration_ms IS NULL OR expiration_ms > :now_ms) ORDER BY key LIMIT :limit
+"""
+_PURGE: Final = """
+DELETE FROM entries WHERE rowid IN (SELECT rowid FROM entries WHERE expiration_ms <= ? LIMIT 100)
+"""
+
+
+@dataclass(frozen=True)
+class Key:
+    """A listed key. `expiration_s` is Unix time; `metadata` is JSON text."""
+
+    name: str
+    expiration_s: int | None
+    metadata: str | None
+
+
+@dataclass(frozen=True)
+class Page:
+    """A list's answer; without `cursor` it is the last page."""
+
+    keys: list[Key]
+    cursor: str | None
+
+
+class Namespace:
+    """Key length and names are the caller's to check; everything else is refused here (errors.Refused)."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+        self._reader = database.connection.cursor()  # kept, since a new one costs a fifth of a read
+
+    def get(self, key: str) -> tuple[bytes, str | None] | None:
+        """The value and its metadata (JSON text), or None."""
+        rows: list[Any] = self._reader.execute(_GET, (key,)).fetchall()
+        for value, metadata, expiration_ms in rows:
+            if expiration_ms is None or expiration_ms > self._clock.now_ms():
+                return value, metadata
+        return None
+
+    def put(self, key: str, value: bytes, metadata: str | None, expiration_s: int | None) -> None:
+        """`expiration_s` is Unix time, from `expiration()`."""
+        expiration_ms = None if expiration_s is None else expiration_s * 1000
+        if expiration_ms is not None:
+            self._database.execute(_PURGE, (self._clock.now_ms(),))
+        self._database.execute(_PUT, (key, expiration_ms, metadata, value))
+
+    def delete(self, key: str) -> None:
+        self._database.execute(_DELETE, (key,))
+
+    def list(self, prefix: str, limit: int, cursor: str) -> Page:
+        """Keys in UTF-8 byte order. A cursor is the last key seen, so keys put between two pages are not missed."""
+        if limit > MAX_LIST_KEYS:
+            raise errors.limit_too_large(limit, MAX_LIST_KEYS)
+        check_length(prefix)
+        parameters = {
+            "after": _key_of(cursor), "prefix": prefix, "end": _end_of(prefix),
+            "now_ms": self._clock.now_ms(), "limit": limit + 1,
+        }  # fmt: skip
+        rows = self._database.read(_LIST, parameters)
+        keys = [Key(key, expiration_ms and expiration_ms // 1000, text) for key, expiration_ms, text in rows[:limit]]
+        return Page(keys, base64.b64encode(keys[-1].name.encode()).decode() if len(rows) > limit else None)
+
+    def expiration(self, expiration_s: int | None, ttl_s: int | None) -> int | None:
+        """When a put with these options expires, in Unix seconds; a TTL wins over a time."""
+        now_s = int(self._clock.now_ms() // 1000)
+        if ttl_s is not None:
+            if ttl_s <= 0:
+                raise errors.ttl_not_positive(ttl_s)
+            if ttl_s < MIN_EXPIRATION_S:
+                raise errors.ttl_too_short(ttl_s, MIN_EXPIRATION_S)
+            return now_s + ttl_s
+        if expiration_s is not None:
+            if expiration_s <= now_s:
+                raise errors.expiration_past(expiration_s)
+            if expiration_s < now_s + MIN_EXPIRATION_S:
+                raise errors.expiration_too_soon(expiration_s, MIN_EXPIRATION_S)
+        return expiration_s
+
+    def durable(self) -> asyncio.Future[None]:
+        return self._database.durable()
+
+
+def check_length(key: str) -> None:
+    length = len(key.encode())
+    if length > MAX_KEY_BYTES:
+        raise errors.key_too_long(length, MAX_KEY_BYTES)
+
+
+def check_cache_ttl(ttl_s: int | None) -> None:
+    """There is one location here, so nothing is cached; a wrong TTL is refused all the same."""
+    if ttl_s is not None and ttl_s < MIN_CACHE_TTL_S:
+        raise errors.cache_ttl_too_short(ttl_s, MIN_CACHE_TTL_S)
+
+
+def _end_of(prefix: str) -> str | None:
+    """The least string after all that begin with `prefix`, or None if there is none."""
+    for length in range(len(prefix), 0, -1):
+        following = ord(prefix[length - 1]) + 1
+        if following <= 0x10FFFF:
+            return prefix[: length - 1] + chr(0xE000 if following == 0xD800 else following)
+    return None
+
+
+def _key_of(cursor: str) -> str:
+    """Any text is a cursor: like Node's Buffer, this skips what is not base64 (observed: no error)."""
+    digits = re.sub(r"[^A-Za-z0-9+/]", "", cursor.partition("=")[0].translate({0x2D: "+", 0x5F: "/"}))
+    digits = digits[: len(digits) - (len(digits) % 4 == 1)]
+    return base64.b64decode(digits + "=" * (-len(digits) % 4)).decode(errors="replace")
