@@ -8,6 +8,7 @@ the event is answered, and what was given to waitUntil is done, everything else 
 from __future__ import annotations
 
 import asyncio
+import inspect
 from collections.abc import Callable
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
@@ -22,7 +23,10 @@ CURRENT: ContextVar[IoContext] = ContextVar("flarebed_io_context")
 class IoContext:
     """The context of one event. `on_stuck` is called when nothing can make progress any more."""
 
-    __slots__ = ("allows_io", "closed", "loop", "on_stuck", "outside", "ready", "services", "waiting")
+    __slots__ = (
+        "allows_io", "answered", "closed", "failures", "loop", "on_closed", "on_stuck", "outside", "ready", "services",
+        "waiting",
+    )  # fmt: skip
 
     def __init__(self, loop: WebLoop, services: Services, *, allows_io: bool = True) -> None:
         self.loop = loop
@@ -30,7 +34,10 @@ class IoContext:
         self.allows_io = allows_io
         self.ready = 0
         self.outside = 0
+        self.answered = False
         self.closed = False
+        self.failures: list[BaseException] = []
+        self.on_closed: Callable[[], None] | None = None
         self.on_stuck: Callable[[], None] | None = None
         self.waiting: set[asyncio.Future[Any]] = set()
 
@@ -46,11 +53,40 @@ class IoContext:
         if not self.ready and not self.outside and self.on_stuck is not None and not self.closed:
             self.on_stuck()
 
+    def wait_until(self, awaitable: Any) -> None:
+        """`ctx.waitUntil`: the context lives on until it is done; its failure is only logged."""
+        if not inspect.isawaitable(awaitable):
+            return
+        task = asyncio.ensure_future(awaitable, loop=self.loop)
+        self.waiting.add(task)
+        task.add_done_callback(self._waited)
+
+    def _waited(self, task: asyncio.Future[Any]) -> None:
+        self.waiting.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self.failures.append(error)
+            self.services.uncaught(error)
+        if self.answered and not self.waiting:
+            self.close()
+
+    def answer(self) -> None:
+        """The event is answered: what is left to do is what was given to waitUntil."""
+        self.answered = True
+        self.on_stuck = self.close
+        if not self.waiting:
+            self.close()
+        else:
+            self.check_stuck()
+
     def close(self) -> None:
         """Drop what is left, as production does: it is never run again, not even cancelled."""
+        if self.closed:
+            return
         self.closed = True
         self.on_stuck = None
         self.waiting.clear()
+        if self.on_closed is not None:
+            self.on_closed()
 
 
 def current() -> IoContext:

@@ -13,6 +13,7 @@ from typing import Any
 from flarebed.bindings.errors import JsError
 from flarebed.bindings.values import Error
 from flarebed.emulator.runtime.python.context import CURRENT, IoContext
+from flarebed.emulator.runtime.python.tracebacks import python_traceback
 from flarebed.emulator.runtime.python.proxy import JsException, JsProxy, from_js_error, from_python, throw, to_python
 
 GLOBAL_SCOPE = (
@@ -197,10 +198,3 @@ def thrown_by(error: BaseException) -> JsError:
         value = error.value
         return JsError(value.message, value.name, cause=value.cause, thrown=error, **value.properties)
     return JsError(python_traceback(error), "PythonError", thrown=error)
-
-
-def python_traceback(error: BaseException) -> str:
-    """The text of a PythonError: the whole traceback from the Worker's own frames on."""
-    import traceback  # only when something failed
-
-    return "".join(traceback.format_exception(error))

@@ -67,6 +67,7 @@ class ProxyType(type):
             space["__qualname__"] = "JsProxy"
         cls = super().__new__(mcs, name if public else "pyodide.ffi.JsProxy", bases, space)
         cls.js_name = js or name
+        _WRAPPERS[cls] = _itself
         for wrapped in wraps:
             _WRAPPERS[wrapped] = cls
         return cls
@@ -76,7 +77,12 @@ class ProxyType(type):
 
 
 _WRAPPERS: dict[type, Callable[[Any], Any]] = {}
-"""How a value of a given type looks in Python; whatever is missing is its own Python form."""
+"""How a value of a given type looks in Python. `object` is for Python objects that cross into JavaScript, `type` makes
+the entry of a class that is met for the first time (a binding's)."""
+
+
+def _itself(value: Any) -> Any:
+    return value
 
 
 class JsProxy(metaclass=ProxyType, public=True, js="Object"):
@@ -312,7 +318,19 @@ def to_python(value: Any) -> Any:
     if kind is str or kind is int or kind is bool:
         return value
     wrap = _WRAPPERS.get(kind)
-    return value if wrap is None else wrap(value)
+    return adopt(value) if wrap is None else wrap(value)
+
+
+def adopt(value: Any) -> Any:
+    """The proxy of a value of a type not met before: by the rule of its nearest known base, else a binding's."""
+    kind = type(value)
+    for base in kind.__mro__[1:-1]:
+        if base in _WRAPPERS:
+            _WRAPPERS[kind] = _WRAPPERS[base]
+            return to_python(value)
+    maker = _WRAPPERS[type]
+    wrap = _WRAPPERS[kind] = maker(kind)
+    return wrap(value)
 
 
 def from_python(value: Any) -> Any:
@@ -347,6 +365,9 @@ def _ignore(*_arguments: Any) -> None:
 
 _WRAPPERS.update(
     {
+        str: _itself,
+        int: _itself,
+        bool: _itself,
         type(None): lambda _null: jsnull,
         Undefined: lambda _undefined: None,
         float: _number,

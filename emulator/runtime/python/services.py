@@ -24,6 +24,7 @@ class Services:
     flags: frozenset[str]
     log: Callable[[str, str], None]
     outbound: Callable[[], httpx.AsyncClient]
+    uncaught: Callable[[BaseException], None]
     pyodide_version: str = "314.0.6"
     _client: httpx.AsyncClient | None = field(default=None, repr=False)
 

@@ -1,7 +1,7 @@
 """The event loop that Worker code sees, as Pyodide's WebLoop is one: never the host's loop.
 
 Its timers are entries of the clock, its ready callbacks are counted per IoContext, and it runs them on a greenlet, so
-that `run_sync`, `run_until_complete` and a nested `asyncio.run` can wait in the middle of a call while the host goes on.
+that `run_sync` and a nested `asyncio.run` can wait in the middle of a call while the host goes on.
 """
 
 from __future__ import annotations

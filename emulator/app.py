@@ -1,0 +1,181 @@
+"""The composition root: the only place that constructs the clock, the store, the engines and the Worker, and joins them.
+
+`build` makes a Worker from a config; the server, the command line and tests drive what it returns.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from flarebed.bindings.clock import Clock, RealClock
+from flarebed.bindings.errors import UserError
+from flarebed.bindings.kind import Resources, Surroundings
+from flarebed.bindings.owner import Doorbell, Owner
+from flarebed.bindings.registry import KINDS
+from flarebed.bindings.store import Store
+from flarebed.emulator.config.flags import known_flags
+from flarebed.emulator.config.model import Config
+from flarebed.emulator.runtime.http import IncomingRequest, OutgoingResponse, ScheduledOutcome
+from flarebed.emulator.runtime.python.services import Services
+from flarebed.emulator.runtime.python.worker import PythonWorker
+
+if TYPE_CHECKING:
+    import httpx
+
+Log = Callable[[str, str], None]
+
+
+async def build(
+    config: Config,
+    *,
+    persist_to: Path,
+    log: Log,
+    clock: Clock | None = None,
+    synchronous: str = "NORMAL",
+    outbound: Callable[[], httpx.AsyncClient] | None = None,
+) -> App:
+    """The config's Worker, loaded. Raises UserError, or whatever the Worker's own top level raises.
+
+    `persist_to` is the state folder, `synchronous` SQLite's NORMAL or FULL. The Worker serves requests at once; timers,
+    consumers and workflow instances run here after `own()`.
+    """
+    if config.main is None:
+        raise UserError("Missing entry-point to Worker script.", place=str(config.path), hint="Add a `main` field.")
+    loop = asyncio.get_running_loop()
+    clock = clock or RealClock(loop)
+    services = Services(
+        clock=clock,
+        worker=config.name,
+        flags=config.flags,
+        log=log,
+        outbound=outbound or _http_client,
+        uncaught=lambda error: log("error", uncaught_text(error)),
+        pyodide_version=config.pyodide_version or "314.0.6",
+    )
+    worker = PythonWorker(config.main, config.root, services)
+    store = Store(persist_to, loop, synchronous)
+    around = Surroundings(clock, store, worker, config.name, config.flags, log)
+    resources = {
+        kind.name: kind.open(config.specs[kind.name], around) for kind in KINDS if config.specs.get(kind.name)
+    }
+    app = App(config, worker, store, resources, Owner(persist_to, loop), Doorbell(persist_to))
+    store.doorbell = app.announce
+    try:
+        await worker.load(app.env(), {flag: flag in config.flags for flag in known_flags()})
+    except BaseException:
+        await app.close()
+        raise
+    return app
+
+
+@dataclass
+class App:
+    """A Worker with its bindings (`runtime.http.WorkerApp`)."""
+
+    config: Config
+    worker: PythonWorker
+    store: Store
+    resources: Mapping[str, Resources]
+    owner: Owner
+    doorbell: Doorbell
+    _waiting: asyncio.Task[None] | None = None
+
+    def env(self) -> dict[str, Any]:
+        """The Worker's `env` in production's order: JSON values, texts, secrets, then the bindings by name."""
+        values = self.config.vars
+        texts = {name: value for name, value in values.items() if isinstance(value, str)}
+        others = {name: value for name, value in values.items() if not isinstance(value, str)}
+        bound = {name: binding for kind in self.resources.values() for name, binding in kind.bindings().items()}
+        return {**others, **texts, **self.config.secrets, **{name: bound[name] for name in sorted(bound)}}
+
+    async def fetch(self, request: IncomingRequest) -> OutgoingResponse:
+        return await self.worker.fetch(request)
+
+    async def scheduled(self, cron: str, time_ms: float) -> ScheduledOutcome:
+        return await self.worker.scheduled(cron, time_ms)
+
+    async def own(self) -> None:
+        """Run timers, consumers and instances here, as soon as no other process does."""
+        if self.owner.acquire():
+            await self._start_owning()
+        else:
+            self._waiting = asyncio.create_task(self._own_later())
+
+    async def _own_later(self) -> None:
+        await self.owner.wait()
+        await self._start_owning()
+
+    async def _start_owning(self) -> None:
+        self.owner.listen(self.ring)
+        for kind in self.resources.values():
+            await kind.own()
+
+    async def disown(self) -> None:
+        """Stop that. What is unfinished is in the store, for the next owner."""
+        if self._waiting is not None:
+            self._waiting.cancel()
+            self._waiting = None
+        if self.owner.owns:
+            for kind in self.resources.values():
+                await kind.disown()
+            self.owner.release()
+
+    def ring(self, kind: str, resource: str) -> None:
+        if kind in self.resources:
+            self.resources[kind].ring(resource)
+
+    def announce(self, kind: str, resource: str) -> None:
+        """Work was written here: for this process if it owns, else for the one that does."""
+        if not self.owner.owns:
+            self.doorbell.ring(kind, resource)
+
+    async def close(self) -> None:
+        await self.disown()
+        await self.worker.close()
+        self.doorbell.close()
+        self.store.close()
+
+    def bindings_table(self) -> list[tuple[str, str, str]]:
+        """(binding, resource, mode) for the table shown at start; secrets hidden."""
+        bound = [
+            (binding, resource, "local")
+            for kind in KINDS
+            for spec in self.config.specs.get(kind.name, ())
+            for binding, resource in spec.rows()
+        ]
+        unemulated = [(binding, resource, "not supported") for binding, resource in self.config.unemulated]
+        hidden = [(f'{name} ("(hidden)")', "Environment Variable", "local") for name in self.config.secrets]
+        shown = [
+            (f"{name} ({_shown(value)})", "Environment Variable", "local")
+            for name, value in self.config.vars.items()
+            if name not in self.config.secrets
+        ]
+        return [*bound, *unemulated, *shown, *hidden]
+
+    def watched(self) -> list[Path]:
+        """The files whose change means a reload."""
+        return [*self.worker.files(), *self.config.watched]
+
+
+def uncaught_text(error: BaseException) -> str:
+    """The log entry for an exception that the Worker did not catch."""
+    from flarebed.emulator.runtime.python.promise import thrown_by
+
+    return f"Uncaught {thrown_by(error)}"
+
+
+def _shown(value: Any) -> str:
+    import json
+
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _http_client() -> httpx.AsyncClient:
+    """The client of outbound requests. Redirects are followed by `fetch` itself, as its `redirect` option says."""
+    import httpx
+
+    return httpx.AsyncClient(follow_redirects=False, timeout=None, limits=httpx.Limits(max_connections=None))

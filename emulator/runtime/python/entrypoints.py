@@ -1,0 +1,114 @@
+"""What a Worker's main module exports, and how its handlers are called.
+
+Source: workerd src/pyodide/python-entrypoint-helper.ts and internal/introspection.py, and observed calls: `fetch` drops
+surplus arguments, `scheduled` and `queue` take exactly (self, x, env, ctx) with env and ctx None.
+"""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Any
+
+from flarebed.bindings.errors import JsError, type_error
+from flarebed.emulator.runtime.python.code import relaxed_call
+from flarebed.emulator.runtime.python.proxy import JsProxy
+
+NO_HANDLER = "Handler does not export a {}() function."
+_LEGACY_HANDLERS = ("fetch", "scheduled", "queue", "alarm", "trace", "pubsub")
+
+
+@dataclass
+class Entrypoints:
+    """The exports of a main module: `default` is the class named Default, the others go by their names."""
+
+    module: ModuleType
+    sdk: ModuleType
+    default: type | None = None
+    workers: dict[str, type] = field(default_factory=dict)
+    workflows: dict[str, type] = field(default_factory=dict)
+    durable_objects: dict[str, type] = field(default_factory=dict)
+    legacy: bool = False
+
+    @classmethod
+    def of(cls, module: ModuleType, sdk: ModuleType, *, legacy: bool) -> Entrypoints:
+        """`legacy`: module functions `on_fetch` and so on count (before 2025-08-14, or by flag)."""
+        found = cls(module, sdk, legacy=legacy)
+        names = getattr(module, "__all__", None) or [name for name in dir(module) if not name.startswith("_")]
+        for exported in (getattr(module, name) for name in names):
+            for base, into in (
+                (sdk.WorkerEntrypoint, found.workers),
+                (sdk.WorkflowEntrypoint, found.workflows),
+                (sdk.DurableObject, found.durable_objects),
+            ):
+                if inspect.isclass(exported) and issubclass(exported, base) and exported is not base:
+                    into[exported.__name__] = exported
+        found.default = found.workers.pop("Default", None)
+        if found.default is not None and legacy and found.legacy_handlers():
+            raise type_error("Cannot define multiple default entrypoints")
+        return found
+
+    def legacy_handlers(self) -> list[str]:
+        return [name for name in _LEGACY_HANDLERS if callable(getattr(self.module, f"on_{name}", None))]
+
+    async def fetch(self, request: JsProxy, env: Any, ctx: Any) -> Any:
+        """The JavaScript Response of the default export's fetch handler."""
+        if self.default is not None:
+            result = await self._call(True, self.default, "fetch", [self.sdk.Request(request), None, None], env, ctx)
+        else:
+            result = await self._call_legacy("fetch", [request, env, ctx])
+        response = getattr(result, "js_object", None) or getattr(result, "js_response", None) or result
+        if not isinstance(response, JsProxy) or type(response).js_name != "Response":
+            raise type_error("Incorrect type for Promise: the Promise did not resolve to 'Response'.")
+        return response
+
+    async def event(self, handler: str, argument: JsProxy, env: Any, ctx: Any) -> Any:
+        """Run `scheduled` or `queue` with its controller or batch."""
+        if self.default is not None:
+            return await self._call(False, self.default, handler, [argument, None, None], env, ctx)
+        return await self._call_legacy(handler, [argument, env, ctx])
+
+    async def run_workflow(self, class_name: str, event: JsProxy, step: JsProxy, env: Any, ctx: Any) -> Any:
+        workflow = self.workflows.get(class_name)
+        if workflow is None:
+            raise type_error(f"There is no '{class_name}' class defined in the Python Worker's main module")
+        run = getattr(workflow(ctx, env), "run", None)
+        if run is None:
+            raise type_error("Method run does not exist")
+        result = relaxed_call(run, event, step)
+        return await result if inspect.isawaitable(result) else result
+
+    async def _call(self, relaxed: bool, cls: type, prop: str, arguments: list[Any], env: Any, ctx: Any) -> Any:
+        instance = cls(ctx, env)
+        if not callable(getattr(instance, prop, None)):
+            raise type_error(f"Method {prop} does not exist")
+        return await wrapper_func(relaxed, instance, prop, *arguments)
+
+    async def _call_legacy(self, handler: str, arguments: list[Any]) -> Any:
+        function = getattr(self.module, f"on_{handler}", None) if self.legacy else None
+        if function is None:
+            raise JsError(self._missing_handler(handler))
+        result = relaxed_call(function, *arguments)
+        return await result if inspect.isawaitable(result) else result
+
+    def _missing_handler(self, handler: str) -> str:
+        if self.legacy:
+            name = f"{self.module.__name__}.py"
+            return f'Python entrypoint "{name}" does not export a handler named "on_{handler}"'
+        return NO_HANDLER.format(handler)
+
+
+async def wrapper_func(relaxed: bool, inst: Any, prop: str, *args: Any) -> Any:
+    """The frame that production's tracebacks begin with, so it has the same name and lines."""
+    method = getattr(inst, prop)
+    result = relaxed_call(method, *args) if relaxed else method(*args)
+
+    if inspect.isawaitable(result):
+        return python_to_rpc(await result)
+    return python_to_rpc(result)
+
+
+def python_to_rpc(result: Any) -> Any:
+    """Results of handlers stay as they are: what leaves is converted where it leaves."""
+    return result

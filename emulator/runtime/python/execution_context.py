@@ -1,0 +1,48 @@
+"""`ctx`: the ExecutionContext of an event, and the controller of a cron event."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flarebed.emulator.runtime.python.context import IoContext
+from flarebed.emulator.runtime.python.proxy import JsProxy, from_python, to_python
+
+
+class ExecutionContext(JsProxy):
+    """`waitUntil`, `passThroughOnException`, `props`, `exports`."""
+
+    __slots__ = ("_io", "exports", "props", "tracing")
+
+    def __init__(self, io: IoContext) -> None:
+        self._io = io
+        self.props = to_python({})
+        self.exports = to_python({})
+        self.tracing = to_python({})
+
+    def waitUntil(self, awaitable: Any) -> None:
+        self._io.wait_until(awaitable)
+
+    def passThroughOnException(self) -> None:
+        """There is no origin behind a local Worker to pass through to."""
+
+    def abort(self, reason: Any = None) -> None:
+        self._io.close()
+
+    def own_properties(self) -> dict[str, Any]:
+        return {name: from_python(getattr(self, name)) for name in ("tracing", "props", "exports")}
+
+
+class ScheduledController(JsProxy):
+    """`cron` and `scheduledTime` (ms since the epoch) of a cron event; `noRetry()`."""
+
+    __slots__ = ("cron", "no_retry", "scheduledTime")
+
+    def __init__(self, cron: str, scheduled_time_ms: float) -> None:
+        self.cron = cron
+        self.scheduledTime = to_python(float(scheduled_time_ms))
+        self.no_retry = False
+
+    def noRetry(self) -> None:
+        self.no_retry = True
+
+

@@ -1,0 +1,109 @@
+"""The names of the module `pyodide.ffi`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from flarebed.emulator.runtime.python import data, promise, proxy, pyproxy
+from flarebed.emulator.runtime.python.context import CURRENT
+from flarebed.emulator.runtime.python.proxy import JsProxy, ProxyType, from_python, to_python
+from flarebed.emulator.runtime.python.pyproxy import ToJs, dict_to_map, dict_to_object
+
+
+def to_js(
+    obj: Any,
+    /,
+    *,
+    depth: int = -1,
+    pyproxies: Any = None,
+    create_pyproxies: bool = True,
+    dict_converter: Callable[..., Any] | None = None,
+    default_converter: Callable[..., Any] | None = None,
+    eager_converter: Callable[..., Any] | None = None,
+) -> Any:
+    """The JavaScript form of a Python object; a value that is the same in both comes back as it is.
+
+    A dict becomes a plain object (a Map before Pyodide 314), or what `dict_converter` makes of its pairs.
+    """
+    return to_python(ToJs(_dict_factory(dict_converter), default_converter, create_pyproxies).convert(obj, depth))
+
+
+def _dict_factory(converter: Callable[..., Any] | None) -> Callable[[list[list[Any]]], Any]:
+    if converter is None:
+        io = CURRENT.get(None)
+        return dict_to_map if io is not None and io.services.pyodide_version.startswith("0.") else dict_to_object
+    if getattr(converter, "is_from_entries", False):
+        return dict_to_object
+    return lambda pairs: from_python(converter(to_python(pairs)))
+
+
+def run_sync(awaitable: Awaitable[Any], /) -> Any:
+    """Wait for the awaitable inside a synchronous call."""
+    io = CURRENT.get(None)
+    if io is None:
+        raise RuntimeError("No suspender")
+    return io.loop.run_sync(awaitable)
+
+
+def can_run_sync() -> bool:
+    """Could `run_sync` wait here?"""
+    return CURRENT.get(None) is not None
+
+
+def register_js_module(name: str, module: Any) -> None:
+    """Make a JavaScript object importable under `name`."""
+    sys.modules[name] = module
+
+
+def unregister_js_module(name: str) -> None:
+    """Undo `register_js_module`."""
+    del sys.modules[name]
+
+
+def _virtual(name: str, *attributes: str) -> type:
+    """One of Pyodide's types that are told by what an object can do."""
+
+    class Virtual(ProxyType):
+        def __instancecheck__(cls, instance: object) -> bool:
+            return isinstance(instance, JsProxy) and all(hasattr(instance, attribute) for attribute in attributes)
+
+    return Virtual(name, (JsProxy,), {}, public=True)
+
+
+_VIRTUAL = {
+    "JsCallable": ("__call__",),
+    "JsOnceCallable": ("__call__", "destroy"),
+    "JsCallableDoubleProxy": ("__call__", "destroy"),
+    "JsIterable": ("__iter__",),
+    "JsIterator": ("__next__",),
+    "JsAsyncIterable": ("__aiter__",),
+    "JsAsyncIterator": ("__anext__",),
+    "JsGenerator": ("__next__", "send"),
+    "JsAsyncGenerator": ("__anext__", "asend"),
+    "JsFetchResponse": ("arrayBuffer", "status"),
+    "JsMutableMap": ("__getitem__", "__setitem__", "keys"),
+    "JsDomElement": ("tagName",),
+    "JsWeakRef": ("deref",),
+}
+
+
+class InternalError(Exception):
+    """Thrown when Pyodide itself fails; kept for code that names it."""
+
+
+def ffi_names() -> dict[str, Any]:
+    """The members of `pyodide.ffi`."""
+    own = [to_js, run_sync, can_run_sync, register_js_module, unregister_js_module, InternalError]
+    taken = {
+        data: ("JsArray", "JsMap", "JsBuffer", "JsTypedArray"),
+        promise: ("JsPromise",),
+        proxy: ("JsProxy", "JsException", "JsNull", "jsnull", "JsBigInt"),
+        pyproxy: (
+            "JsDoubleProxy", "ConversionError", "create_proxy", "create_once_callable", "destroy_proxies",
+        ),
+    }  # fmt: skip
+    names: dict[str, Any] = {function.__name__: function for function in own}
+    names |= {name: getattr(module, name) for module, members in taken.items() for name in members}
+    return names | {name: _virtual(name, *attributes) for name, attributes in _VIRTUAL.items()}

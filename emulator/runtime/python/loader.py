@@ -1,0 +1,94 @@
+"""Importing a Worker: where its modules and packages are found, and what is said when one is missing.
+
+The folder of `main` is the import root. As in production the standard library comes first; packages come from the
+environment that flarebed runs in, or from the `.venv` beside the project; `python_modules/` serves pure-Python packages
+that the environment lacks.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import site
+import sys
+import sysconfig
+from pathlib import Path
+from types import ModuleType
+
+from flarebed.bindings.errors import UserError
+
+
+class Loader:
+    """Imports the main module, and forgets the Worker's modules again."""
+
+    def __init__(self, main: Path, root: Path) -> None:
+        self.main = main
+        self.source_root = main.parent
+        self._project = root
+        self._path_before: list[str] = []
+
+    def load(self) -> ModuleType:
+        """Import the main module; the Worker's own exceptions come out as they are."""
+        if not self.main.is_file():
+            raise UserError(
+                f'The entry-point file at "{self.main}" was not found.',
+                hint="Check the `main` field of the config.",
+            )
+        self._path_before = list(sys.path)
+        self._extend_path()
+        importlib.invalidate_caches()
+        try:
+            return importlib.import_module(self.main.stem)
+        except ModuleNotFoundError as error:
+            self._explain(error)
+            raise
+
+    def unload(self) -> None:
+        for name in [name for name, module in sys.modules.items() if self._is_own(module)]:
+            del sys.modules[name]
+        sys.path[:] = self._path_before or sys.path
+
+    def files(self) -> list[Path]:
+        """The files of the Worker's loaded modules."""
+        return [Path(module.__file__) for module in list(sys.modules.values()) if self._is_own(module) and module.__file__]
+
+    def _is_own(self, module: ModuleType | None) -> bool:
+        file = getattr(module, "__file__", None)
+        return isinstance(file, str) and Path(file).is_relative_to(self.source_root) and "site-packages" not in file
+
+    def _extend_path(self) -> None:
+        """The Worker's folder goes before packages and after the standard library, `python_modules` to the end."""
+        standard = {sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")}
+        position = 1 + max(
+            (index for index, entry in enumerate(sys.path) if entry in standard or entry.endswith("lib-dynload")),
+            default=-1,
+        )
+        sys.path.insert(position, str(self.source_root))
+        for folder in self._project_site_packages():
+            if folder not in sys.path:
+                before = len(sys.path)
+                site.addsitedir(folder)
+                sys.path[position + 1 : position + 1] = sys.path[before:]
+                del sys.path[before + (before - position - 1) :]
+        vendored = self._project / "python_modules"
+        if vendored.is_dir():
+            sys.path.append(str(vendored))
+
+    def _project_site_packages(self) -> list[str]:
+        """The environment beside the project, if flarebed runs in another one of the same Python version."""
+        if Path(sys.prefix).is_relative_to(self._project):
+            return []
+        version = f"python{sys.version_info[0]}.{sys.version_info[1]}"
+        folder = self._project / ".venv" / "lib" / version / "site-packages"
+        return [str(folder)] if folder.is_dir() else []
+
+    def _explain(self, error: ModuleNotFoundError) -> None:
+        """Notes on the user's own exception: how to get what is missing."""
+        name = (error.name or "").split(".")[0]
+        if name == "src" and self.source_root.name == "src":
+            error.add_note(
+                "If your main module is inside the 'src' directory then your import statement shouldn't include a "
+                "'src.' prefix"
+            )
+        elif name and importlib.util.find_spec(name) is None:
+            error.add_note(f"{name} is not installed in this environment. Add it with: uv add {name}  (or: pip install {name})")

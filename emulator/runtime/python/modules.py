@@ -1,0 +1,126 @@
+"""The host modules that the SDK and Worker code import: `js`, `pyodide` and its parts, the entrypoint helper, the flags.
+
+They are installed into `sys.modules` once per process; what differs from Worker to Worker (env, flags) is set by
+`HostModules.use`.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from types import ModuleType
+from typing import Any
+
+from flarebed.bindings.errors import JsError
+from flarebed.emulator.runtime.python import code, data, pyodide_http, pyproxy, webloop
+from flarebed.emulator.runtime.python.binding import BindingProxy
+from flarebed.emulator.runtime.python.context import CURRENT, current
+from flarebed.emulator.runtime.python.data import JsObject
+from flarebed.emulator.runtime.python.ffi import ffi_names
+from flarebed.emulator.runtime.python.js import globals as js_globals
+from flarebed.emulator.runtime.python.promise import JsPromise
+from flarebed.emulator.runtime.python.proxy import from_js_error, from_python, to_python
+from flarebed.emulator.runtime.python.workflow_step import SdkWorkflows
+
+
+class JsModule(JsObject, js="Module"):
+    """A JavaScript object that Python imports as a module."""
+
+    __slots__ = ("__dict__",)
+
+    def __init__(self, name: str, value: dict[str, Any]) -> None:
+        super().__init__(value)
+        object.__setattr__(self, "__name__", name)
+        object.__setattr__(self, "__spec__", None)
+
+
+class HostModules:
+    """The installed modules of this process."""
+
+    def __init__(self) -> None:
+        self.env = JsObject({})
+        self.flags = JsModule("_cloudflare_compat_flags", {})
+        self.workers_module = JsModule("cloudflare:workers", {"env": self.env.value, "waitUntil": _wait_until})
+        self._js_modules: dict[str, Any] = {
+            "cloudflare:workers": self.workers_module,
+            "cloudflare:sockets": JsModule("cloudflare:sockets", {}),
+            "python_modules/workers/workflows.js": SdkWorkflows(),
+        }
+        scope = JsModule("js", {name: from_python(value) for name, value in js_globals.exports().items()})
+        self.modules: dict[str, Any] = {
+            "js": scope,
+            "_cloudflare_compat_flags": self.flags,
+            "_pyodide_entrypoint_helper": self._entrypoint_helper(),
+            "pyodide_js": JsModule("pyodide_js", {}),
+            **_pyodide_modules(),
+        }
+
+    def install(self) -> None:
+        sys.modules.update(self.modules)
+
+    def use(self, env: dict[str, Any], flags: dict[str, bool], pyodide_version: str) -> None:
+        """Make the modules those of one Worker."""
+        self.env.value.clear()
+        self.env.value.update(env)
+        self.flags.value.clear()
+        self.flags.value.update(flags)
+        self.modules["pyodide"].__version__ = pyodide_version
+
+    def _entrypoint_helper(self) -> ModuleType:
+        return _module(
+            "_pyodide_entrypoint_helper",
+            cloudflareWorkersModule=self.workers_module,
+            cloudflareSocketsModule=self._js_modules["cloudflare:sockets"],
+            doAnImport=self._import,
+            patch_env_helper=self._patch_env,
+            patchWaitUntil=lambda _ctx: None,
+        )
+
+    def _import(self, name: str) -> JsPromise:
+        """`import(name)` of an ES module: those that workerd has and we know."""
+        module = self._js_modules.get(name)
+        if module is None:
+            return JsPromise.rejected(from_js_error(JsError(f'No such module "{name}".')))
+        return JsPromise.fulfilled(module)
+
+    def _patch_env(self, changes: JsObject) -> Iterator[None]:
+        """`workers.patch_env`: other values in `env` while the caller's block runs."""
+        before = dict(self.env.value)
+        self.env.value.update(changes.to_py())
+        try:
+            yield
+        finally:
+            self.env.value.clear()
+            self.env.value.update(before)
+
+
+def _wait_until(awaitable: Any) -> None:
+    """`workers.waitUntil`, for the event that is being handled."""
+    current().wait_until(awaitable)
+
+
+def _pyodide_modules() -> dict[str, ModuleType]:
+    ffi = _module("pyodide.ffi", **ffi_names())
+    http = pyodide_http.modules()
+    names: dict[str, Any] = {
+        name: getattr(code, name)
+        for name in ("eval_code", "eval_code_async", "find_imports", "should_quiet", "relaxed_call", "relaxed_wrap")
+    }
+    parts = {
+        "ffi": ffi,
+        "code": _module("pyodide.code", **names, run_js=_run_js),
+        "webloop": _module("pyodide.webloop", WebLoop=webloop.WebLoop),
+        "http": http["pyodide.http"],
+    }
+    package = _module("pyodide", **parts, **names, to_js=ffi.to_js, create_proxy=ffi.create_proxy, __path__=[])
+    return {"pyodide": package, **{f"pyodide.{name}": part for name, part in parts.items()}, **http}
+
+
+def _run_js(_code: str) -> Any:
+    raise from_js_error(JsError("Code generation from strings disallowed for this context", "EvalError"))
+
+
+def _module(name: str, **members: Any) -> ModuleType:
+    module = ModuleType(name)
+    module.__dict__.update(members)
+    return module

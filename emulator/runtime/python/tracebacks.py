@@ -1,0 +1,39 @@
+"""The text of a Worker's exception, without our own frames, as production prints it (it has none there)."""
+
+from __future__ import annotations
+
+import traceback
+from pathlib import Path
+
+from flarebed.emulator.runtime.http import Frame
+
+_OURS = str(Path(__file__).resolve().parent.parent.parent)
+_KEPT = "wrapper_func"  # production shows its own function of that name
+
+
+def python_traceback(error: BaseException) -> str:
+    """`Traceback (most recent call last): ...` with a line end, causes and contexts included."""
+    described = traceback.TracebackException.from_exception(error)
+    _strip(described, set())
+    return "".join(described.format())
+
+
+def worker_frames(error: BaseException) -> list[Frame]:
+    """The frames outside of the emulator, outermost first."""
+    return [
+        Frame(frame.filename, frame.lineno or 0, frame.name, frame.line or "")
+        for frame in traceback.extract_tb(error.__traceback__)
+        if not frame.filename.startswith(_OURS)
+    ]
+
+
+def _strip(described: traceback.TracebackException, seen: set[int]) -> None:
+    if id(described) in seen:
+        return
+    seen.add(id(described))
+    described.stack = traceback.StackSummary.from_list(
+        frame for frame in described.stack if frame.name == _KEPT or not frame.filename.startswith(_OURS)
+    )
+    for other in (described.__cause__, described.__context__, *(described.exceptions or ())):
+        if other is not None:
+            _strip(other, seen)

@@ -1,0 +1,162 @@
+"""A Python Worker in this process: loaded once, then handed one event after another.
+
+Each event gets an IoContext and a task on the Worker's loop; the host awaits its outcome. Implements `Dispatch`, by
+which engines reach the Worker.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+from collections.abc import Callable, Coroutine, Mapping
+from contextvars import Context
+from pathlib import Path
+from typing import Any
+
+from flarebed.bindings.errors import JsError
+from flarebed.emulator.runtime.http import IncomingRequest, OutgoingResponse, ScheduledOutcome, WorkerError
+from flarebed.emulator.runtime.python import patches
+from flarebed.emulator.runtime.python.context import CURRENT, IoContext
+from flarebed.emulator.runtime.python.entrypoints import Entrypoints
+from flarebed.emulator.runtime.python.execution_context import ExecutionContext, ScheduledController
+from flarebed.emulator.runtime.python.js.request import Request
+from flarebed.emulator.runtime.python.loader import Loader
+from flarebed.emulator.runtime.python.modules import HostModules
+from flarebed.emulator.runtime.python.promise import thrown_by
+from flarebed.emulator.runtime.python.proxy import from_python, to_python
+from flarebed.emulator.runtime.python.services import Services
+from flarebed.emulator.runtime.python.tracebacks import worker_frames
+from flarebed.emulator.runtime.python.webloop import WebLoop
+
+HUNG = (
+    "The Workers runtime canceled this request because it detected that your Worker's code had hung and would never "
+    "generate a response. Refer to: https://developers.cloudflare.com/workers/observability/errors/"
+)
+
+
+class PythonWorker:
+    """One Worker. Make it, `bind` its env, `load` it, then send events."""
+
+    def __init__(self, main: Path, root: Path, services: Services) -> None:
+        self.services = services
+        self._host = services.clock.loop
+        self.loop = WebLoop(self._host, services.clock)
+        self._loader = Loader(main, root)
+        self._modules = HostModules()
+        self._entrypoints: Entrypoints | None = None
+        self._env: Any = None
+
+    # Life.
+
+    async def load(self, env: Mapping[str, Any], flags: dict[str, bool]) -> None:
+        """Import the main module. Raises what the Worker's top level raised, or UserError."""
+        patches.install()
+        self._modules.install()
+        self._modules.use(dict(env), flags, self.services.pyodide_version)
+        sdk = importlib.import_module("workers")
+        start_up = IoContext(self.loop, self.services, allows_io=False)
+        module = await self._run(start_up, _call(self._loader.load))
+        self._env = sdk.rpc._EnvWrapper(self._modules.env)
+        legacy = not flags.get("python_no_global_handlers", False)
+        self._entrypoints = Entrypoints.of(module, sdk, legacy=legacy)
+
+    async def close(self) -> None:
+        self._loader.unload()
+        await self.services.close()
+
+    def files(self) -> list[Path]:
+        return self._loader.files()
+
+    # Events from outside.
+
+    async def fetch(self, incoming: IncomingRequest) -> OutgoingResponse:
+        io = IoContext(self.loop, self.services)
+        exports = self._exports
+        try:
+            response = await self._run(io, exports.fetch(Request.incoming(incoming), self._env, ExecutionContext(io)))
+            outgoing: OutgoingResponse = response.outgoing(io)
+        except BaseException as error:
+            io.answer()
+            if isinstance(error, asyncio.CancelledError):
+                raise
+            raise self._uncaught(error) from error
+        return outgoing
+
+    async def scheduled(self, cron: str, scheduled_time_ms: float) -> ScheduledOutcome:
+        controller = ScheduledController(cron, scheduled_time_ms)
+        try:
+            await self._event("scheduled", controller)
+        except JsError:
+            return ScheduledOutcome("exception", controller.no_retry)
+        return ScheduledOutcome("ok", controller.no_retry)
+
+    # Dispatch.
+
+    async def queue(self, batch: Any) -> None:
+        await self._event("queue", to_python(batch))
+
+    async def run_workflow(self, class_name: str, event: Any, step: Any) -> Any:
+        io = IoContext(self.loop, self.services)
+        work = self._exports.run_workflow(class_name, to_python(event), to_python(step), self._env, ExecutionContext(io))
+        try:
+            return from_python(await self._run(io, work))
+        except Exception as error:
+            raise self._thrown(error) from error
+        finally:
+            io.answer()
+
+    def workflow_classes(self) -> frozenset[str]:
+        return frozenset(self._exports.workflows)
+
+    # One event.
+
+    @property
+    def _exports(self) -> Entrypoints:
+        assert self._entrypoints is not None, "load() comes first"
+        return self._entrypoints
+
+    async def _event(self, handler: str, argument: Any) -> None:
+        """A handler without an answer; it is over when its waitUntil work is, whose failure fails it too."""
+        io = IoContext(self.loop, self.services)
+        over = self._host.create_future()
+        io.on_closed = lambda: over.done() or over.set_result(None)
+        try:
+            await self._run(io, self._exports.event(handler, argument, self._env, ExecutionContext(io)))
+            io.answer()
+            await over
+        except Exception as error:
+            io.answer()
+            raise self._thrown(error, report=True) from error
+        if io.failures:
+            raise self._thrown(io.failures[0])
+
+    async def _run(self, io: IoContext, work: Coroutine[Any, Any, Any]) -> Any:
+        """Run Worker code to its end; cancelled or stuck, it ends at its next await."""
+        context = Context()
+        context.run(CURRENT.set, io)
+        done = self._host.create_future()
+        task = self.loop.create_task(work, context=context)
+        task.add_done_callback(lambda _task: done.done() or done.set_result(None))
+        io.on_stuck = lambda: done.done() or done.set_exception(JsError(HUNG))
+        try:
+            await done
+        except asyncio.CancelledError:
+            task.cancel()
+            raise
+        return task.result()
+
+    def _thrown(self, error: BaseException, *, report: bool = False) -> JsError:
+        if report:
+            self.services.uncaught(error)
+        return error if isinstance(error, JsError) else thrown_by(error)
+
+    def _uncaught(self, error: BaseException) -> WorkerError:
+        self.services.uncaught(error)
+        thrown = self._thrown(error)
+        return WorkerError(f"{thrown}\n", error, worker_frames(error))
+
+
+async def _call(function: Callable[[], Any]) -> Any:
+    return function()
+
+
