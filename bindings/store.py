@@ -19,7 +19,7 @@ import apsw
 
 BUSY_TIMEOUT_MS = 10_000
 _CHECKPOINT_PAGES = 2_000
-"""The write-ahead log is folded back in the background from this size on, so that no commit pays for it."""
+"""The write-ahead log is folded back in the background from this size on."""
 
 
 class Database:
@@ -33,9 +33,9 @@ class Database:
         self._loop = loop
         self._in_tick = False
         self._waiters: list[asyncio.Future[None]] = []
-        self._checkpointing = False
-        self.connection.execute(f"PRAGMA journal_mode=WAL; PRAGMA synchronous={synchronous}; PRAGMA foreign_keys=ON")
-        self.connection.set_wal_hook(self._on_wal)
+        pragmas = f"PRAGMA journal_mode=WAL; PRAGMA synchronous={synchronous}; PRAGMA foreign_keys=ON"
+        self.connection.execute(pragmas).fetchall()  # the first gives a row, and apsw runs on when it is fetched
+        self.connection.set_wal_hook(Checkpoints(path))
         self.connection.execute(f"BEGIN IMMEDIATE; {schema}; COMMIT")
 
     def read(self, sql: str, parameters: Sequence[Any] | dict[str, Any] = ()) -> list[tuple[Any, ...]]:
@@ -92,21 +92,29 @@ class Database:
             self._in_tick = True
             self._loop.call_soon(self.flush)
 
-    def _on_wal(self, connection: apsw.Connection, name: str, pages: int) -> int:
-        if pages > _CHECKPOINT_PAGES and not self._checkpointing:
-            self._checkpointing = True
-            threading.Thread(target=self._checkpoint, name="checkpoint", daemon=True).start()
+
+class Checkpoints:
+    """A connection's WAL hook that folds a large log back in a thread of its own, so that no commit pays for it."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._running = False
+
+    def __call__(self, connection: apsw.Connection, name: str, pages: int) -> int:
+        if pages > _CHECKPOINT_PAGES and not self._running:
+            self._running = True
+            threading.Thread(target=self._fold, name="checkpoint", daemon=True).start()
         return apsw.SQLITE_OK
 
-    def _checkpoint(self) -> None:
+    def _fold(self) -> None:
         try:
-            connection = apsw.Connection(str(self.path))
+            connection = apsw.Connection(str(self._path))
             connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
             connection.close()
         except apsw.Error:
             pass  # busy or closed: the next large commit asks again
         finally:
-            self._checkpointing = False
+            self._running = False
 
 
 class Store:
@@ -118,6 +126,7 @@ class Store:
         self.doorbell: Callable[[str, str], None] | None = None
         self._loop = loop
         self._open: dict[Path, Database] = {}
+        self._closers: list[Callable[[], object]] = []
 
     def database(self, kind: str, name: str, schema: str) -> Database:
         """The database of resource `name`, opened once; `schema` is run then (CREATE ... IF NOT EXISTS)."""
@@ -134,7 +143,14 @@ class Store:
         if self.doorbell is not None:
             self.doorbell(kind, resource)
 
+    def on_close(self, closer: Callable[[], object]) -> None:
+        """Call `closer` when the store closes: for an engine that opens files of its own, at wrangler's paths."""
+        self._closers.append(closer)
+
     def close(self) -> None:
+        for closer in self._closers:
+            closer()
+        self._closers.clear()
         for database in self._open.values():
             database.close()
         self._open.clear()
