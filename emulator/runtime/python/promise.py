@@ -81,7 +81,7 @@ class JsPromise(JsProxy, public=True, js="Promise"):
         if self.state == "pending":
             assert self._io is not None
             future = self._io.loop.create_future()
-            self.when_settled(lambda: future.done() or future.set_result(None))
+            self.when_settled(lambda: None if future.done() else future.set_result(None))
             yield from future
         else:
             yield  # an await always lets others run, as in JavaScript

@@ -61,7 +61,7 @@ class PyFunction(PyProxy):
         assert io is not None
         task = io.loop.create_task(_call(self.of, [to_python(argument) for argument in arguments]))
         done = io.services.clock.loop.create_future()
-        task.add_done_callback(lambda _task: done.done() or done.set_result(None))
+        task.add_done_callback(lambda _task: None if done.done() else done.set_result(None))
         try:
             await done
         except BaseException:

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 _LOGGER = logging.getLogger("asyncio")
 
 
+class _Round(greenlet.greenlet):
+    """What Worker code runs on."""
+
+
 class WebTimer(asyncio.TimerHandle):
     """A timer of Worker code: an entry of the clock, and something its context waits for."""
 
@@ -63,7 +67,7 @@ class WebLoop(asyncio.AbstractEventLoop):
         self._clock = clock
         self._ready: deque[tuple[IoContext | None, asyncio.Handle]] = deque()
         self._scheduled = False
-        self._runner: greenlet.greenlet | None = None
+        self._runner: _Round | None = None
         self._exception_handler: Callable[..., object] | None = None
 
     # Callbacks and timers.
@@ -107,7 +111,7 @@ class WebLoop(asyncio.AbstractEventLoop):
     def _run_ready(self) -> None:
         self._scheduled = False
         if self._runner is None or self._runner.dead:
-            self._runner = greenlet.greenlet(self._drain_forever)
+            self._runner = _Round(self._drain_forever)
         self._runner.switch()
 
     def _drain_forever(self) -> None:
@@ -145,23 +149,28 @@ class WebLoop(asyncio.AbstractEventLoop):
     def run_sync(self, awaitable: Awaitable[Any]) -> Any:
         """Wait for `awaitable` in the middle of a synchronous call, while everything else goes on."""
         me = greenlet.getcurrent()
-        if me is not self._runner or me.parent is None:
+        if not isinstance(me, _Round) or me.parent is None:
             raise RuntimeError("Cannot stack switch because the Python entrypoint was a synchronous function.")
         future = asyncio.ensure_future(_as_coroutine(awaitable), loop=self)
-        future.add_done_callback(lambda _future: self._host.call_soon(me.switch))
         task = tasks.current_task(self)
         io = CURRENT.get(None)
+
+        def resume(_future: asyncio.Future[Any]) -> None:
+            if io is not None:
+                io.ready += 1
+            self._host.call_soon(me.switch)
+
+        future.add_done_callback(resume)
         if task is not None:
             tasks._leave_task(self, task)
-        self._runner = None  # the next round gets a greenlet of its own
+        if self._runner is me:
+            self._runner = None  # the next round gets a greenlet of its own
         self._wake_host()
         events._set_running_loop(self._host)
         if io is not None:
             io.ready -= 1  # what waits here is not ready
             io.check_stuck()
         me.parent.switch()
-        if io is not None:
-            io.ready += 1
         events._set_running_loop(self)
         if task is not None:
             tasks._enter_task(self, task)

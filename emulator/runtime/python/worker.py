@@ -119,7 +119,7 @@ class PythonWorker:
         """A handler without an answer; it is over when its waitUntil work is, whose failure fails it too."""
         io = IoContext(self.loop, self.services)
         over = self._host.create_future()
-        io.on_closed = lambda: over.done() or over.set_result(None)
+        io.on_closed = lambda: None if over.done() else over.set_result(None)
         try:
             await self._run(io, self._exports.event(handler, argument, self._env, ExecutionContext(io)))
             io.answer()
@@ -136,8 +136,8 @@ class PythonWorker:
         context.run(CURRENT.set, io)
         done = self._host.create_future()
         task = self.loop.create_task(work, context=context)
-        task.add_done_callback(lambda _task: done.done() or done.set_result(None))
-        io.on_stuck = lambda: done.done() or done.set_exception(JsError(HUNG))
+        task.add_done_callback(lambda _task: None if done.done() else done.set_result(None))
+        io.on_stuck = lambda: None if task.done() or done.done() else done.set_exception(JsError(HUNG))
         try:
             await done
         except asyncio.CancelledError:
