@@ -1,4 +1,4 @@
-"""The composition root: the only place that constructs the clock, the store, the engines and the Worker, and joins them.
+"""The composition root: the only place that constructs the clock, the store, the engines and the Worker.
 
 `build` makes a Worker from a config; the server, the command line and tests drive what it returns.
 """
@@ -59,9 +59,7 @@ async def build(
     worker = PythonWorker(config.main, config.root, services)
     store = Store(persist_to, loop, synchronous)
     around = Surroundings(clock, store, worker, config.name, config.flags, log)
-    resources = {
-        kind.name: kind.open(config.specs[kind.name], around) for kind in KINDS if config.specs.get(kind.name)
-    }
+    resources = {kind.name: kind.open(config.specs[kind.name], around) for kind in KINDS if config.specs.get(kind.name)}
     app = App(config, worker, store, resources, Owner(persist_to, loop), Doorbell(persist_to))
     store.doorbell = app.announce
     try:

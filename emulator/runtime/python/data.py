@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from flarebed.bindings import ecma
-from flarebed.bindings.values import ELEMENT_FORMATS, ArrayBuffer, Date, Map, Set, View
+from flarebed.bindings.values import ArrayBuffer, Date, Map, Set, View
 from flarebed.emulator.runtime.python.proxy import Constructor, JsProxy, from_python, to_python
 
 
@@ -18,6 +18,8 @@ class Wrapper(JsProxy):
     """A proxy that holds a plain value."""
 
     __slots__ = ("__weakref__", "value")
+
+    value: Any
 
     def __init__(self, value: Any) -> None:
         object.__setattr__(self, "value", value)
@@ -344,8 +346,8 @@ class JsTypedArray(JsBuffer, public=True, js="Uint8Array", wraps=(View,)):
         return map(to_python, iter(self.value.elements()))
 
     def to_memoryview(self) -> memoryview:
-        raw = memoryview(bytearray(bytes(self.value)))
-        return raw.cast(ELEMENT_FORMATS[self.value.kind])  # type: ignore[call-overload, no-any-return]
+        copy = View(ArrayBuffer(bytearray(bytes(self.value))), self.value.kind)
+        return copy.memory()
 
     def assign(self, source: Any) -> None:
         start = self.value.byte_offset

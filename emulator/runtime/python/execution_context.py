@@ -44,5 +44,3 @@ class ScheduledController(JsProxy):
 
     def noRetry(self) -> None:
         self.no_retry = True
-
-

@@ -95,7 +95,7 @@ class InternalError(Exception):
 
 def ffi_names() -> dict[str, Any]:
     """The members of `pyodide.ffi`."""
-    own = [to_js, run_sync, can_run_sync, register_js_module, unregister_js_module, InternalError]
+    own: list[Any] = [to_js, run_sync, can_run_sync, register_js_module, unregister_js_module, InternalError]
     taken = {
         data: ("JsArray", "JsMap", "JsBuffer", "JsTypedArray"),
         promise: ("JsPromise",),
@@ -104,6 +104,6 @@ def ffi_names() -> dict[str, Any]:
             "JsDoubleProxy", "ConversionError", "create_proxy", "create_once_callable", "destroy_proxies",
         ),
     }  # fmt: skip
-    names: dict[str, Any] = {function.__name__: function for function in own}
+    names = {function.__name__: function for function in own}
     names |= {name: getattr(module, name) for module, members in taken.items() for name in members}
     return names | {name: _virtual(name, *attributes) for name, attributes in _VIRTUAL.items()}

@@ -50,7 +50,9 @@ class Loader:
 
     def files(self) -> list[Path]:
         """The files of the Worker's loaded modules."""
-        return [Path(module.__file__) for module in list(sys.modules.values()) if self._is_own(module) and module.__file__]
+        return [
+            Path(module.__file__) for module in list(sys.modules.values()) if self._is_own(module) and module.__file__
+        ]
 
     def _is_own(self, module: ModuleType | None) -> bool:
         file = getattr(module, "__file__", None)
@@ -91,4 +93,6 @@ class Loader:
                 "'src.' prefix"
             )
         elif name and importlib.util.find_spec(name) is None:
-            error.add_note(f"{name} is not installed in this environment. Add it with: uv add {name}  (or: pip install {name})")
+            error.add_note(
+                f"{name} is not installed in this environment. Add it with: uv add {name}  (or: pip install {name})"
+            )

@@ -1,4 +1,4 @@
-"""The host modules that the SDK and Worker code import: `js`, `pyodide` and its parts, the entrypoint helper, the flags.
+"""The host modules that the SDK and Worker code import: `js`, `pyodide` and its parts, the entrypoint helper.
 
 They are installed into `sys.modules` once per process; what differs from Worker to Worker (env, flags) is set by
 `HostModules.use`.
@@ -7,19 +7,18 @@ They are installed into `sys.modules` once per process; what differs from Worker
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
 from flarebed.bindings.errors import JsError
-from flarebed.emulator.runtime.python import code, data, pyodide_http, pyproxy, webloop
-from flarebed.emulator.runtime.python.binding import BindingProxy
-from flarebed.emulator.runtime.python.context import CURRENT, current
+from flarebed.emulator.runtime.python import code, pyodide_http, webloop
+from flarebed.emulator.runtime.python.context import current
 from flarebed.emulator.runtime.python.data import JsObject
 from flarebed.emulator.runtime.python.ffi import ffi_names
 from flarebed.emulator.runtime.python.js import globals as js_globals
 from flarebed.emulator.runtime.python.promise import JsPromise
-from flarebed.emulator.runtime.python.proxy import from_js_error, from_python, to_python
+from flarebed.emulator.runtime.python.proxy import from_js_error, from_python
 from flarebed.emulator.runtime.python.workflow_step import SdkWorkflows
 
 

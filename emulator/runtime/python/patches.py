@@ -35,7 +35,7 @@ def worker_loop() -> WebLoop | None:
 
 def install() -> None:
     """Patch this process, once."""
-    if hasattr(time.sleep, "__wrapped__"):
+    if hasattr(threading.Thread.start, "__wrapped__"):
         return
     _patch(time, "sleep", _sleep)
     _patch(asyncio, "run", _run)

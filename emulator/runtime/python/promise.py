@@ -13,8 +13,8 @@ from typing import Any
 from flarebed.bindings.errors import JsError
 from flarebed.bindings.values import Error
 from flarebed.emulator.runtime.python.context import CURRENT, IoContext
-from flarebed.emulator.runtime.python.tracebacks import python_traceback
 from flarebed.emulator.runtime.python.proxy import JsException, JsProxy, from_js_error, from_python, throw, to_python
+from flarebed.emulator.runtime.python.tracebacks import python_traceback
 
 GLOBAL_SCOPE = (
     "Disallowed operation called within global scope. Asynchronous I/O (ex: fetch() or connect()), setting a timeout, "

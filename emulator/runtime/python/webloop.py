@@ -7,6 +7,7 @@ that `run_sync` and a nested `asyncio.run` can wait in the middle of a call whil
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from asyncio import events, tasks
 from collections import deque
@@ -72,7 +73,9 @@ class WebLoop(asyncio.AbstractEventLoop):
 
     # Callbacks and timers.
 
-    def call_soon(self, callback: Callable[..., object], *args: Any, context: Context | None = None) -> asyncio.Handle:  # type: ignore[override]
+    def call_soon(  # type: ignore[override]
+        self, callback: Callable[..., object], *args: Any, context: Context | None = None
+    ) -> asyncio.Handle:
         if context is None:
             context = copy_context()
         handle = asyncio.Handle(callback, args, self, context)
@@ -83,19 +86,19 @@ class WebLoop(asyncio.AbstractEventLoop):
         self._wake_host()
         return handle
 
-    def call_soon_threadsafe(
+    def call_soon_threadsafe(  # type: ignore[override]
         self, callback: Callable[..., object], *args: Any, context: Context | None = None
-    ) -> asyncio.Handle:  # type: ignore[override]
+    ) -> asyncio.Handle:
         return self.call_soon(callback, *args, context=context)
 
-    def call_later(
+    def call_later(  # type: ignore[override]
         self, delay: float, callback: Callable[..., object], *args: Any, context: Context | None = None
-    ) -> asyncio.TimerHandle:  # type: ignore[override]
+    ) -> asyncio.TimerHandle:
         return self.call_at(self.time() + delay, callback, *args, context=context)
 
-    def call_at(
+    def call_at(  # type: ignore[override]
         self, when: float, callback: Callable[..., object], *args: Any, context: Context | None = None
-    ) -> asyncio.TimerHandle:  # type: ignore[override]
+    ) -> asyncio.TimerHandle:
         timer = WebTimer(when, callback, args, self, copy_context() if context is None else context)
         timer.entry = self._clock.call_at(when * 1000, timer.fire)
         return timer
@@ -138,7 +141,8 @@ class WebLoop(asyncio.AbstractEventLoop):
                     handle._run()
                     continue
                 if not io.closed and not handle._cancelled:
-                    handle._run()
+                    with contextlib.suppress(SystemExit):  # the task's outcome: who awaits it decides what follows
+                        handle._run()
                 io.ready -= 1
                 if not io.ready and not io.outside:
                     io.check_stuck()
@@ -176,7 +180,7 @@ class WebLoop(asyncio.AbstractEventLoop):
             tasks._enter_task(self, task)
         return future.result()
 
-    def run_until_complete(self, future: Awaitable[Any]) -> Any:
+    def run_until_complete(self, future: Awaitable[Any]) -> Any:  # type: ignore[override]
         return self.run_sync(future)
 
     def _wake_host(self) -> None:
@@ -191,12 +195,14 @@ class WebLoop(asyncio.AbstractEventLoop):
 
     def create_task(
         self, coro: Any, *, name: str | None = None, context: Context | None = None, **kwargs: Any
-    ) -> asyncio.Task[Any]:  # type: ignore[override]
+    ) -> asyncio.Task[Any]:
         task: asyncio.Task[Any] = asyncio.Task(coro, loop=self, name=name, context=context, **kwargs)
         task._log_destroy_pending = False  # type: ignore[attr-defined]  # production drops them without a word
         return task
 
-    def run_in_executor(self, executor: Any, func: Callable[..., Any], *args: Any) -> asyncio.Future[Any]:  # type: ignore[override]
+    def run_in_executor(  # type: ignore[override]
+        self, executor: Any, func: Callable[..., Any], *args: Any
+    ) -> asyncio.Future[Any]:
         """Workers have no threads: the function runs here and now (observed: asyncio.to_thread does)."""
         future = self.create_future()
         try:

@@ -40,7 +40,7 @@ class PythonWorker:
     def __init__(self, main: Path, root: Path, services: Services) -> None:
         self.services = services
         self._host = services.clock.loop
-        self.loop = WebLoop(self._host, services.clock)
+        self.loop = WebLoop(self._host, services.clock)  # type: ignore[abstract]  # no files, no signals
         self._loader = Loader(main, root)
         self._modules = HostModules()
         self._entrypoints: Entrypoints | None = None
@@ -77,9 +77,9 @@ class PythonWorker:
             outgoing: OutgoingResponse = response.outgoing(io)
         except BaseException as error:
             io.answer()
-            if isinstance(error, asyncio.CancelledError):
-                raise
-            raise self._uncaught(error) from error
+            if isinstance(error, Exception):
+                raise self._uncaught(error) from error
+            raise
         return outgoing
 
     async def scheduled(self, cron: str, scheduled_time_ms: float) -> ScheduledOutcome:
@@ -97,7 +97,9 @@ class PythonWorker:
 
     async def run_workflow(self, class_name: str, event: Any, step: Any) -> Any:
         io = IoContext(self.loop, self.services)
-        work = self._exports.run_workflow(class_name, to_python(event), to_python(step), self._env, ExecutionContext(io))
+        work = self._exports.run_workflow(
+            class_name, to_python(event), to_python(step), self._env, ExecutionContext(io)
+        )
         try:
             return from_python(await self._run(io, work))
         except Exception as error:
@@ -150,7 +152,7 @@ class PythonWorker:
             self.services.uncaught(error)
         return error if isinstance(error, JsError) else thrown_by(error)
 
-    def _uncaught(self, error: BaseException) -> WorkerError:
+    def _uncaught(self, error: Exception) -> WorkerError:
         self.services.uncaught(error)
         thrown = self._thrown(error)
         return WorkerError(f"{thrown}\n", error, worker_frames(error))
@@ -158,5 +160,3 @@ class PythonWorker:
 
 async def _call(function: Callable[[], Any]) -> Any:
     return function()
-
-
