@@ -17,9 +17,10 @@ from typing import Any
 from flarebed.bindings.kind import Complaints, Section
 
 
-def as_json(value: Any) -> str:
+def as_json(value: Any, indent: int | None = None) -> str:
     """JSON.stringify(value), for a value that came out of a config file (TOML's dates and infinities included)."""
-    text = json.dumps(_plain(value), ensure_ascii=False, separators=(",", ":"))
+    separators = (",", ":") if indent is None else (",", ": ")
+    text = json.dumps(_plain(value), ensure_ascii=False, separators=separators, indent=indent)
     return re.sub("[\ud800-\udfff]", lambda lone: f"\\u{ord(lone[0]):04x}", text)
 
 

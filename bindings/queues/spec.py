@@ -13,15 +13,15 @@ from typing import Any
 from flarebed.bindings.entry import Entry, as_json, complain_of_unknown, entries, fields_of
 from flarebed.bindings.kind import Section
 
-_NUMBERS = (
-    "max_batch_size",
-    "max_batch_timeout",
-    "max_retries",
-    "max_concurrency",
-    "visibility_timeout_ms",
-    "retry_delay",
-)
-_CONSUMER_FIELDS = ("queue", "type", "dead_letter_queue", *_NUMBERS)
+_RANGES = {
+    "max_batch_size": (1, 100),
+    "max_batch_timeout": (0, 60),
+    "max_retries": (0, 100),
+    "max_concurrency": (1, 250),
+    "retry_delay": (0, 86_400),
+}
+"""What production accepts when a consumer is deployed: https://developers.cloudflare.com/queues/platform/limits/."""
+_CONSUMER_FIELDS = ("queue", "type", "dead_letter_queue", "visibility_timeout_ms", *_RANGES)
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,22 @@ def _consumer(entry: Entry) -> QueueConsumerSpec:
             'Only "worker" consumers can be configured in your Wrangler configuration.'
         )
     entry.optional("type", owner="")
-    settings: dict[str, Any] = {name: entry.optional(name, "number", owner="") for name in _NUMBERS}
+    settings: dict[str, Any] = {name: _number(entry, name) for name in _RANGES}
+    entry.optional("visibility_timeout_ms", "number", owner="")  # of pull consumers
     settings["dead_letter_queue"] = entry.optional("dead_letter_queue", owner="")
-    del settings["visibility_timeout_ms"]  # of pull consumers
     return QueueConsumerSpec(queue, **{name: value for name, value in settings.items() if value is not None})
+
+
+def _number(entry: Entry, name: str) -> int | None:
+    """Wrangler takes any number here, and production then refuses the deployment: warned about, and brought in range."""
+    value = entry.optional(name, "number", owner="")
+    if value is None:
+        return None
+    least, most = _RANGES[name]
+    used = int(min(max(value, least), most))
+    if used != value:
+        entry.complaints.warn(
+            f'"{entry.path}.{name}" is {as_json(value)}, but production takes whole numbers from {least} to {most}. '
+            f"{used} is used here."
+        )
+    return used

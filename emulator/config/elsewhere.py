@@ -1,0 +1,126 @@
+"""The bindings that wrangler knows and no kind of `bindings/` emulates: their shape is checked, and they are listed.
+
+A kind that is added to the registry takes its key over from here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from flarebed.bindings.entry import Entry, as_json, entries, fields_of
+from flarebed.bindings.kind import Section
+from flarebed.emulator.config.diagnostics import Diagnostics
+from flarebed.emulator.config.names import LABELS, binding_names
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Fields of one binding: the `required` strings (the name first), the `resource` shown to the user, the others;
+    () for others means that wrangler takes any."""
+
+    required: tuple[str, ...]
+    resource: str = ""
+    others: tuple[str, ...] = ()
+    strict: bool = True
+
+
+LISTS = {
+    "agent_memory": Shape(("binding", "namespace"), "namespace", ("remote",)),
+    "ai_search": Shape(("binding", "instance_name"), "instance_name", ("remote",)),
+    "ai_search_namespaces": Shape(("binding", "namespace"), "namespace", ("remote",)),
+    "analytics_engine_datasets": Shape(("binding",), "dataset", ("remote",)),
+    "artifacts": Shape(("binding", "namespace"), "namespace", ("remote",)),
+    "dispatch_namespaces": Shape(("binding",), "namespace", strict=False),
+    "flagship": Shape(("binding",), "app_id", ("remote",)),
+    "hyperdrive": Shape(("binding", "id"), "id", ("localConnectionString", "remote")),
+    "k2": Shape(("binding", "stream"), "stream", ("remote",)),
+    "mtls_certificates": Shape(("binding", "certificate_id"), "certificate_id", ("remote",)),
+    "pipelines": Shape(("binding",), "stream", ("pipeline", "remote")),
+    "r2_buckets": Shape(("binding",), "bucket_name", ("preview_bucket_name", "jurisdiction", "remote", "local_dev")),
+    "ratelimits": Shape(("name", "namespace_id"), "", ("simple",)),
+    "secrets_store_secrets": Shape(("binding", "store_id", "secret_name"), "secret_name"),
+    "send_email": Shape(
+        ("name",),
+        "destination_address",
+        ("allowed_sender_addresses", "allowed_destination_addresses", "binding", "remote"),
+    ),
+    "services": Shape(("binding", "service"), "service", strict=False),
+    "unsafe_hello_world": Shape(("binding",), "", ("enable_timer",)),
+    "vectorize": Shape(("binding", "index_name"), "index_name", ("remote",)),
+    "vpc_networks": Shape(("binding",), "network_id", ("tunnel_id", "remote")),
+    "vpc_services": Shape(("binding", "service_id"), "service_id", ("remote",)),
+    "worker_loaders": Shape(("binding",)),
+}
+SINGLES = ("ai", "analytics", "browser", "images", "media", "stream", "version_metadata", "websearch")
+NAMED = ("durable_objects", "logfwdr", "unsafe")
+"""Sections that hold a list `bindings` of objects with a `name`."""
+
+_BUCKET = re.compile(r"[a-z0-9][a-z0-9-]{1,61}[a-z0-9]")
+
+
+def check_list(diagnostics: Diagnostics, field: str, value: Any) -> None:
+    shape = LISTS[field]
+    for entry in entries(Section(diagnostics.prefix + field, value, diagnostics), field):
+        names = [entry.required(name) for name in shape.required]
+        if shape.resource and shape.resource not in shape.required:
+            entry.optional(shape.resource)
+        if shape.strict:
+            entry.only(*shape.required, shape.resource, *shape.others)
+        if field == "r2_buckets" and names[0]:
+            _check_buckets(entry)
+
+
+def check_single(diagnostics: Diagnostics, field: str, value: Any) -> None:
+    if not isinstance(value, dict):
+        path = diagnostics.prefix + field
+        diagnostics.error(f'The field "{path}" should be an object but got {as_json(value)}.')
+    elif not isinstance(value.get("binding"), str):
+        diagnostics.error('binding should have a string "binding" field.', field)
+
+
+def check_named(diagnostics: Diagnostics, field: str, value: Any) -> None:
+    path = diagnostics.prefix + field
+    if not isinstance(value, dict):
+        diagnostics.error(f'The field "{path}" should be an object but got {as_json(value)}.')
+        return
+    held = value.get("bindings", [])
+    if not isinstance(held, list):
+        diagnostics.error(f'The field "{path}.bindings" should be an array but got {as_json(held)}.')
+        return
+    for index, item in enumerate(held):
+        inner = Diagnostics(f'"{path}.bindings[{index}]": {as_json(item)}', diagnostics.document)
+        diagnostics.children.append(inner)
+        _check_name(inner, f"{path}.bindings[{index}]", item, field)
+
+
+def rows(key: str, value: Any) -> Iterator[tuple[str, str]]:
+    """(binding, resource) of each binding, for the table shown at start."""
+    resource = LISTS[key].resource if key in LISTS else "class_name"
+    held = value if isinstance(value, list) else value.get("bindings", [])
+    shown = [entry.get(resource) for entry in held if isinstance(entry, dict)]
+    for index, name in enumerate(binding_names(key, value)):
+        detail = shown[index] if index < len(shown) else None
+        yield (f"{name} ({detail})" if isinstance(detail, str) else name), LABELS[key]
+
+
+def _check_name(diagnostics: Diagnostics, path: str, item: Any, field: str) -> None:
+    members = fields_of(item)
+    if members is None:
+        diagnostics.error(f'Expected "{path}" to be an object but got {as_json(item)}')
+        return
+    for name in ("name", "class_name") if field == "durable_objects" else ("name",):
+        if not isinstance(members.get(name), str):
+            diagnostics.error(f'binding should have a string "{name}" field.', path)
+
+
+def _check_buckets(entry: Entry) -> None:
+    name = entry.fields.get("bucket_name")
+    if isinstance(name, str) and not _BUCKET.fullmatch(name):
+        entry.error(
+            f"{entry.path}.bucket_name={as_json(name)} is invalid. Bucket names must begin and end with an "
+            "alphanumeric character, only contain lowercase letters, numbers, and hyphens, and be between 3 and 63 "
+            "characters long."
+        )

@@ -1,0 +1,91 @@
+"""A wrangler config that has been read, checked and settled for one environment. Everything above asks only this."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from flarebed.bindings.errors import UserError
+from flarebed.bindings.kind import Spec
+
+
+@dataclass(frozen=True)
+class DevSettings:
+    """The `dev` section. `port` is None unless the config names one (8787 then, or the next that is free).
+
+    https://developers.cloudflare.com/workers/wrangler/configuration/#local-development-settings
+    """
+
+    ip: str = "localhost"
+    port: int | None = None
+    local_protocol: str = "http"
+    upstream_protocol: str = "http"
+    host: str | None = None
+    inspector_ip: str = "127.0.0.1"
+    inspector_port: int | None = None
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Which files of the Worker are modules, and of which type: ESModule, CommonJS, CompiledWasm, Text, Data."""
+
+    type: str
+    globs: tuple[str, ...]
+    fallthrough: bool = False
+
+
+@dataclass(frozen=True)
+class Config:
+    """`root` is the config's folder; paths are absolute. `env_name` is None at the top level.
+
+    `flags` are all compatibility flags that are on, `compatibility_flags` the ones that the config lists. `env` of the
+    Worker is `vars`, then `secrets` (strings, not to be shown), then the bindings of `specs` (by kind). `host` is what
+    request URLs name, from `dev.host` or the first route. `unemulated` are (binding, resource) that `env` lacks.
+    `watched` are the files that made this config, and those that would if they existed.
+    """
+
+    path: Path
+    root: Path
+    env_name: str | None
+    name: str
+    main: Path | None
+    base_dir: Path | None
+    compatibility_date: str
+    compatibility_flags: tuple[str, ...]
+    flags: frozenset[str]
+    pyodide_version: str | None
+    vars: Mapping[str, Any]
+    secrets: Mapping[str, str]
+    specs: Mapping[str, tuple[Spec, ...]]
+    unemulated: tuple[tuple[str, str], ...]
+    crons: tuple[str, ...]
+    rules: tuple[Rule, ...]
+    wasm_modules: Mapping[str, Path]
+    text_blobs: Mapping[str, Path]
+    data_blobs: Mapping[str, Path]
+    python_modules_exclude: tuple[str, ...]
+    dev: DevSettings
+    routes: tuple[str, ...]
+    host: str | None
+    notices: tuple[str, ...]
+    warnings: tuple[str, ...]
+    watched: tuple[Path, ...]
+
+    def entry_point(self) -> Path:
+        """The file of the Worker; raises UserError if the config names none, or one that is not there."""
+        if self.main is None:
+            raise UserError(
+                "Missing entry-point to Worker script or to assets directory",
+                hint=f'Add "main", for example "src/entry.py", to {self.path.name}.',
+            )
+        if not self.main.is_file():
+            shown = self.main.relative_to(self.root) if self.main.is_relative_to(self.root) else self.main
+            raise UserError(
+                f'The entry-point file at "{shown.as_posix()}" was not found.\n\n'
+                "This might mean that your entry-point file needs to be generated (which is the general case when a "
+                "framework is being used).\n"
+                "If that's the case please run your project's build command and try again."
+            )
+        return self.main
