@@ -1,0 +1,67 @@
+"""A database's own thread, with its own connection: what would hold up the server runs there.
+
+`database.py` hands over what its connection on the loop gave up on: a statement of many steps, a lock held elsewhere.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Timer
+from typing import Final, TypeVar
+
+from flarebed.bindings.d1.errors import LOCKED, TIMED_OUT
+from flarebed.bindings.sql import Interrupted, Locked, SqlDatabase, SqlError
+from flarebed.bindings.store import BUSY_TIMEOUT_MS
+
+TIMEOUT_S: Final = 30.0
+"""https://developers.cloudflare.com/d1/platform/limits/: the maximum SQL query duration."""
+
+T = TypeVar("T")
+
+
+class Lane:
+    """Runs one work after the other. Its connection opens with the first."""
+
+    def __init__(self, path: Path, synchronous: str, loop: asyncio.AbstractEventLoop, timeout_s: float) -> None:
+        self._path = path
+        self._synchronous = synchronous
+        self._loop = loop
+        self._timeout_s = timeout_s
+        self._database: SqlDatabase | None = None
+        self._executor: ThreadPoolExecutor | None = None
+
+    async def run(self, work: Callable[[SqlDatabase], T], last_row_id: int) -> tuple[T, int]:
+        """The work's result and the connection's last row id after it; SqlError if it takes more than TIMEOUT_S."""
+        if self._executor is None:
+            self._executor = ThreadPoolExecutor(1, thread_name_prefix="d1")
+        future = self._executor.submit(self._work, work, last_row_id)
+        return await asyncio.wrap_future(future, loop=self._loop)
+
+    def close(self) -> None:
+        """Interrupt what runs, and return when the thread is done."""
+        if self._database is not None:
+            self._database.connection.interrupt()
+        if self._executor is not None:
+            self._executor.shutdown(cancel_futures=True)
+        if self._database is not None:
+            self._database.close()
+
+    def _work(self, work: Callable[[SqlDatabase], T], last_row_id: int) -> tuple[T, int]:
+        if self._database is None:
+            self._database = SqlDatabase(self._path, self._synchronous, BUSY_TIMEOUT_MS)
+        connection = self._database.connection
+        connection.set_last_insert_rowid(last_row_id)
+        timer = Timer(self._timeout_s, connection.interrupt)
+        timer.daemon = True
+        timer.start()
+        try:
+            return work(self._database), connection.last_insert_rowid()
+        except Interrupted:
+            raise SqlError(TIMED_OUT) from None
+        except Locked:
+            raise SqlError(LOCKED) from None
+        finally:
+            timer.cancel()

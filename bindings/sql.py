@@ -1,0 +1,314 @@
+"""One SQLite connection under workerd's rules, as D1 and Durable Objects use it: statements in, rows and counts out.
+
+An engine owns it, decides about transactions and threads, and puts its own words around `SqlError`. Sources:
+src/workerd/util/sqlite.c++ (`prepareSql`, `dbErrorMessage`, `setupSecurity`) and src/workerd/api/sql.c++.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import apsw
+from flarebed.bindings.sql_counts import Cost, cost_of
+from flarebed.bindings.sql_policy import ABSENT_FUNCTIONS, KEPT_MODULES, LIMITS, MAX_SQL_BYTES, Authorizer
+from flarebed.bindings.sql_statements import Statement, split_statements
+from flarebed.bindings.store import Checkpoints
+
+SqlValue = None | int | float | str | bytes
+Row = tuple[Any, ...]
+Columns = tuple[str, ...]
+
+NO_STATEMENT: Final = "SQL code did not contain a statement."
+WRONG_BINDINGS: Final = "Wrong number of parameter bindings for SQL query."
+ONLY_LAST_BINDS: Final = (
+    "When executing multiple SQL statements in a single call, only the last statement can have parameters."
+)
+
+_ROW_VERBS: Final = frozenset({"SELECT", "VALUES", "WITH", "INSERT", "UPDATE", "DELETE", "REPLACE"})
+_COUNTED_VERBS: Final = _ROW_VERBS | {"CREATE", "DROP"}
+_READING_VERBS: Final = frozenset({"SELECT", "VALUES", "EXPLAIN", "PRAGMA"})
+_PLANS: Final = 512
+_RENAME_TO_RESERVED: Final = re.compile(r"\brename\s+to\s+[\"'`\[]?_cf_", re.IGNORECASE)
+_FORBIDDEN_FUNCTION: Final = re.compile(r"not authorized to use function: (\w+)")
+_FREE: Final = Cost(0, 0, (), (), False, 0, 0, False)
+
+
+class SqlError(Exception):
+    """What SQLite or workerd says against a statement; `message` is production's text without any prefix."""
+
+    def __init__(self, message: str, *, is_foreign_key: bool = False) -> None:
+        super().__init__(message)
+        self.message = message
+        self.is_foreign_key = is_foreign_key
+
+
+class CommitError(SqlError):
+    """The statements went well, their commit did not (a deferred foreign key); all is rolled back."""
+
+
+class Interrupted(Exception):
+    """The statement took too long; a write of it is rolled back, with the transaction around it."""
+
+
+class Locked(Exception):
+    """Another connection held the lock for longer than this one waits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The rows of the last statement, and the counts that workerd's cursor has. No columns where there are no rows."""
+
+    columns: Columns
+    rows: list[Row]
+    rows_read: int
+    rows_written: int
+
+
+@dataclass(slots=True)
+class Plan:
+    """A text of SQL, split once; `columns` and `cost` hold until SQLite prepares the last statement anew."""
+
+    statements: tuple[Statement, ...]
+    is_single: bool
+    """One statement about rows: the transaction that SQLite makes for it is all it needs."""
+    is_reading: bool
+    columns: Columns | None = None
+    cost: Cost | None = None
+
+
+class SqlDatabase:
+    """A connection to the file at `path`, opened now.
+
+    `patience_ms` is how long it waits for another's lock (then Locked). A statement of more than `steps` instructions
+    of SQLite is Interrupted, if given: they are counted rather than timed, which costs a short statement nothing.
+    """
+
+    def __init__(self, path: Path, synchronous: str, patience_ms: int, steps: int | None = None) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self.connection = apsw.Connection(str(path), statementcachesize=256)
+        self._cursor = self.connection.cursor()
+        self._authorizer = Authorizer()
+        self._plans: dict[str, Plan] = {}
+        self._status: dict[str, int] = {}
+        self._size = (-1, 0)
+        self._page_bytes = 0
+        self._set_up(path, synchronous, patience_ms)
+        if steps is not None:
+            self.connection.set_progress_handler(lambda: True, steps)
+
+    def _set_up(self, path: Path, synchronous: str, patience_ms: int) -> None:
+        connection = self.connection
+        connection.set_busy_timeout(patience_ms)
+        pragmas = f"PRAGMA journal_mode=WAL; PRAGMA synchronous={synchronous}; PRAGMA foreign_keys=ON"
+        connection.execute(pragmas).fetchall()  # the first gives a row, and apsw runs on when it is fetched
+        connection.set_wal_hook(Checkpoints(path))
+        connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
+        connection.drop_modules(KEPT_MODULES)
+        for limit, value in LIMITS.items():
+            connection.limit(limit, value)
+        connection.set_authorizer(self._authorizer)
+
+    def close(self) -> None:
+        self.connection.close()
+
+    def plan(self, sql: str) -> Plan:
+        plan = self._plans.get(sql)
+        if plan is None:
+            if len(sql.encode("utf-8", "replace")) > MAX_SQL_BYTES:
+                raise SqlError("statement too long: SQLITE_TOOBIG")
+            if len(self._plans) >= _PLANS:
+                self._plans.clear()
+            plan = self._plans[sql] = _plan(sql)
+        return plan
+
+    @contextmanager
+    def transaction(self, *, writes: bool) -> Iterator[None]:
+        """All that runs inside stands or falls together."""
+        self.control("BEGIN IMMEDIATE" if writes else "BEGIN")
+        try:
+            yield
+            try:
+                self.control("COMMIT")
+            except SqlError as error:
+                raise CommitError(error.message) from None
+        except BaseException:
+            if self.connection.in_transaction:
+                self.control("ROLLBACK")
+            raise
+
+    def control(self, sql: str, values: Sequence[SqlValue] = ()) -> list[Row]:
+        """Run a statement of our own, which may do what the Worker's may not."""
+        self._authorizer.trusted = True
+        try:
+            return self._cursor.execute(sql, values).fetchall()
+        except apsw.Error as error:
+            raise self._translate(error) from None
+        finally:
+            self._authorizer.trusted = False
+
+    def rows(self, sql: str, values: Sequence[SqlValue]) -> tuple[Columns, list[Row]]:
+        """What `run` answers, uncounted."""
+        plan = self.plan(sql)
+        if not plan.is_single:
+            self._run_prelude(plan)
+        return self._run_last(plan, values)
+
+    def run(self, sql: str, values: Sequence[SqlValue]) -> Answer:
+        """Run the statements of `sql`; `values` belong to the last.
+
+        The caller holds a transaction, unless the plan is single.
+        """
+        plan = self.plan(sql)
+        if not plan.is_single:
+            self._run_prelude(plan)
+        cost = plan.cost or self._cost(plan, values)
+        total_before = self.connection.total_changes()
+        if cost.loops:
+            self.connection.trace_v2(apsw.SQLITE_TRACE_PROFILE, self._keep_status)
+        try:
+            columns, rows = self._run_last(plan, values)
+        finally:
+            if cost.loops:
+                self.connection.trace_v2(0)
+        total = self.connection.total_changes() - total_before
+        changes = min(total, self.connection.changes()) if cost.per_change else 0
+        by_triggers = total - changes if cost.has_triggers else 0
+        rows_read = cost.rows_read(self._status, rows, changes)
+        return Answer(columns, rows, rows_read, cost.rows_written(changes, by_triggers))
+
+    def column_names(self, sql: str, values: Sequence[SqlValue]) -> Columns:
+        """The names that an answer without rows would have had; nothing is run."""
+        found: list[Columns] = []
+
+        def look(cursor: apsw.Cursor, statement: str, bindings: Any) -> bool:
+            found.append(tuple(column[0] for column in cursor.get_description()))
+            return False
+
+        cursor = self.connection.cursor()
+        cursor.set_exec_trace(look)
+        try:
+            cursor.execute(self.plan(sql).statements[-1].text, values)
+        except apsw.ExecTraceAbort:
+            pass
+        finally:
+            cursor.close(True)
+        return found[0]
+
+    def size_bytes(self) -> int:
+        """Pages in use times their size, as workerd's `databaseSize`."""
+        version = self.connection.data_version()
+        if version != self._size[0]:
+            pages, free = self.control("PRAGMA page_count")[0][0], self.control("PRAGMA freelist_count")[0][0]
+            self._page_bytes = self._page_bytes or self.control("PRAGMA page_size")[0][0]
+            self._size = (version, (pages - free) * self._page_bytes)
+        return self._size[1]
+
+    def _run_prelude(self, plan: Plan) -> None:
+        for statement in plan.statements[:-1]:
+            try:
+                self._run(statement, ())
+            except SqlError as error:
+                raise SqlError(ONLY_LAST_BINDS) if error.message == WRONG_BINDINGS else error from None
+
+    def _run_last(self, plan: Plan, values: Sequence[SqlValue]) -> tuple[Columns, list[Row]]:
+        self._authorizer.asked = False
+        rows = self._run(plan.statements[-1], values, plan)
+        if self._authorizer.asked:
+            plan.cost = None
+        return plan.columns or (), rows
+
+    def _run(self, statement: Statement, values: Sequence[SqlValue], plan: Plan | None = None) -> list[Row]:
+        cursor = self._cursor
+        if statement.verb not in _ROW_VERBS:
+            self._check(statement)
+        try:
+            cursor.execute(statement.text, values, can_cache=statement.verb in _ROW_VERBS)
+            if plan is not None and (plan.columns is None or self._authorizer.asked):
+                plan.columns = _columns(cursor)
+            return cursor.fetchall()
+        except apsw.Error as error:
+            raise self._translate(error) from None
+        except UnicodeEncodeError:
+            return self._run(_well_formed_statement(statement), [_well_formed(value) for value in values], plan)
+        except UnicodeDecodeError as error:
+            raise SqlError(f"Text in the result is not UTF-8: {error.reason}") from None
+
+    def _check(self, statement: Statement) -> None:
+        if not statement.verb:
+            raise SqlError(NO_STATEMENT)
+        if statement.verb == "ALTER" and _RENAME_TO_RESERVED.search(statement.text):
+            raise SqlError("not authorized: SQLITE_AUTH")  # workerd patches SQLite so that its authorizer sees it
+
+    def _cost(self, plan: Plan, values: Sequence[SqlValue]) -> Cost:
+        statement = plan.statements[-1]
+        if statement.verb not in _COUNTED_VERBS:
+            return _FREE
+        try:
+            program = self._cursor.execute(statement.text, values, can_cache=False, explain=1).fetchall()
+        except apsw.Error as error:
+            raise self._translate(error) from None
+        except UnicodeEncodeError:
+            return _FREE
+        plan.cost = cost_of(program)
+        return plan.cost
+
+    def _keep_status(self, event: dict[str, Any]) -> None:
+        self._status = event["stmt_status"]  # the statement's own comes last, after those that a virtual table made
+
+    def _translate(self, error: Any) -> Exception:
+        refusal, self._authorizer.refusal = self._authorizer.refusal, None
+        if isinstance(error, apsw.BindingsError):
+            return SqlError(WRONG_BINDINGS)
+        if isinstance(error, apsw.InterruptError):
+            return Interrupted()
+        if isinstance(error, apsw.BusyError):
+            return Locked()
+        if isinstance(error, apsw.AuthError) and refusal is not None:
+            return SqlError(refusal)
+        return SqlError(error_text(error), is_foreign_key=error.extendedresult == apsw.SQLITE_CONSTRAINT_FOREIGNKEY)
+
+
+def error_text(error: Any) -> str:
+    """SQLite's message with the offset in bytes if there is one, the code's name, and the extended code's."""
+    text = str(error)
+    forbidden = _FORBIDDEN_FUNCTION.fullmatch(text)
+    if forbidden and forbidden[1].lower() in ABSENT_FUNCTIONS:
+        text = f"no such function: {forbidden[1]}"
+    if error.error_offset >= 0:
+        text += f" at offset {error.error_offset}"
+    text += f": {apsw.mapping_result_codes[error.result & 0xFF]}"
+    if error.extendedresult != error.result and error.extendedresult in apsw.mapping_extended_result_codes:
+        text += f" (extended: {apsw.mapping_extended_result_codes[error.extendedresult]})"
+    return text
+
+
+def _plan(sql: str) -> Plan:
+    statements = split_statements(sql) or (Statement(sql, ""),)
+    return Plan(
+        statements,
+        is_single=len(statements) == 1 and statements[0].verb in _ROW_VERBS,
+        is_reading=all(statement.verb in _READING_VERBS for statement in statements),
+    )
+
+
+def _columns(cursor: apsw.Cursor) -> Columns | None:
+    try:
+        return tuple(column[0] for column in cursor.get_description())
+    except apsw.ExecutionCompleteError:
+        return None  # no rows
+
+
+def _well_formed_statement(statement: Statement) -> Statement:
+    return Statement(str(_well_formed(statement.text)), statement.verb)
+
+
+def _well_formed(value: SqlValue) -> SqlValue:
+    """Lone surrogates become U+FFFD, as where JavaScript's strings turn into UTF-8."""
+    if not isinstance(value, str):
+        return value
+    return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
