@@ -1,0 +1,247 @@
+"""What a Worker sees of Workflows: `env.FLOW`, the instances it gives, and the `step` of a run.
+
+The classes have the names that workerd's and wrangler's have: the SDK looks at them. Arguments are checked here as
+Cloudflare's engine does it (workers-sdk packages/workflows-shared/src/{binding,context}.ts, lib/validators.ts).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import uuid
+from typing import Any
+
+from flarebed.bindings.ecma import to_number, to_string
+from flarebed.bindings.values import UNDEFINED, Date
+from flarebed.bindings.workflows import errors, retry, step
+from flarebed.bindings.workflows.duration import to_ms
+from flarebed.bindings.workflows.journal import RestartPoint
+from flarebed.bindings.workflows.run import Run
+from flarebed.bindings.workflows.workflow import Workflow
+
+MAX_STEP_NAME = 256
+MAX_BATCH = 100
+_ID = re.compile(r"[a-zA-Z0-9_][a-zA-Z0-9_-]{0,99}")
+_ADDRESSABLE_ID = re.compile(r"[a-zA-Z0-9, */#_-]{1,271}")
+"""Also that of an instance which a schedule created."""
+_RESERVED_ID = re.compile(r"batch|terminate|terminateAll|cf_[0-9a-f]{64}")
+_CONTROL = re.compile(r"[\x00-\x1f]")
+_RESTART_KINDS = {"do": "do", "sleep": "sleep", "waitForEvent": "wait"}
+
+
+class WorkflowImpl:
+    """https://developers.cloudflare.com/workflows/build/workers-api/#workflow"""
+
+    def __init__(self, workflow: Workflow) -> None:
+        self._workflow = workflow
+
+    async def create(self, options: Any = UNDEFINED) -> InstanceImpl:
+        instance_id, params = _wanted(options)
+        if not _is_id(instance_id):
+            raise errors.invalid_id()
+        if not (await self._workflow.create([(instance_id, params)]))[0]:
+            raise errors.already_exists(instance_id)
+        return InstanceImpl(instance_id, self._workflow)
+
+    async def createBatch(self, batch: Any = UNDEFINED) -> Any:
+        """An array gives the instances that are new; an object `{created, errors}`."""
+        if isinstance(batch, dict):
+            return await self._create_batch_object(batch)
+        if not isinstance(batch, list):
+            raise errors.unreadable(batch, "length")
+        if not batch:
+            raise errors.workflow_error("batchCreate should have at least 1 instance")
+        if len(batch) > MAX_BATCH:
+            raise errors.workflow_error("batchCreate only supports 100 instances at a time")
+        wanted = [_wanted(options) for options in batch]
+        if not all(_is_id(instance_id) for instance_id, _ in wanted):
+            raise errors.invalid_id()
+        created = await self._workflow.create(wanted)
+        return [self._handle(want) for want, new in zip(wanted, created, strict=True) if new]
+
+    async def get(self, id: Any = UNDEFINED) -> InstanceImpl:
+        return InstanceImpl(self._workflow.instance(to_string(id)).id, self._workflow)
+
+    async def deleteBatch(self, ids: Any = UNDEFINED) -> dict[str, Any]:
+        if not isinstance(ids, list):
+            raise errors.workflow_error("(body) Provided argument is invalid")
+        if len(ids) > MAX_BATCH:
+            raise errors.workflow_error("(body) batchDeleteInstances only supports 100 instances at a time")
+        if not ids:
+            raise errors.workflow_error("(body) batchDeleteInstances should have at least 1 instance")
+        if not all(_is_addressable(instance_id) for instance_id in ids):
+            raise errors.reserved_id()
+        gone = {instance_id: await self._workflow.delete(instance_id) for instance_id in dict.fromkeys(ids)}
+        return {
+            "deleted": [{"id": instance_id} for instance_id in ids if gone[instance_id]],
+            "errors": [_batch_error(errors.NOT_FOUND, id=instance_id) for instance_id in ids if not gone[instance_id]],
+        }
+
+    async def _create_batch_object(self, batch: dict[str, Any]) -> dict[str, Any]:
+        wanted = _wanted_batch(batch)
+        if not all(_is_id(instance_id) and not _RESERVED_ID.fullmatch(instance_id) for instance_id, _ in wanted):
+            raise errors.reserved_id()
+        first_of = {instance_id: index for index, (instance_id, _) in reversed(list(enumerate(wanted)))}
+        created = await self._workflow.create(wanted)
+        refused = [
+            _batch_error(
+                errors.ALREADY_EXISTS if first_of[instance_id] == index else errors.DUPLICATE_IN_BATCH,
+                index=index,
+                id=instance_id,
+            )
+            for index, (instance_id, _) in enumerate(wanted)
+            if not created[index]
+        ]
+        handles = [self._handle(want) for want, new in zip(wanted, created, strict=True) if new]
+        return {"created": handles, "errors": refused}
+
+    def _handle(self, wanted: tuple[str, Any]) -> InstanceImpl:
+        return InstanceImpl(wanted[0], self._workflow)
+
+
+class InstanceImpl:
+    """https://developers.cloudflare.com/workflows/build/workers-api/#workflowinstance"""
+
+    def __init__(self, id: str, workflow: Workflow) -> None:
+        self.id = id
+        self._workflow = workflow
+
+    async def status(self) -> dict[str, Any]:
+        return self._workflow.status(self.id)
+
+    async def pause(self) -> Any:
+        """At once, or when the attempts in progress are over; of no effect on an instance at its end."""
+        await self._workflow.pause(self.id)
+        return UNDEFINED
+
+    async def resume(self) -> Any:
+        """What was ahead when the instance was paused is as far ahead again."""
+        await self._workflow.resume(self.id)
+        return UNDEFINED
+
+    async def terminate(self) -> Any:
+        await self._workflow.terminate(self.id)
+        return UNDEFINED
+
+    async def restart(self, options: Any = UNDEFINED) -> Any:
+        """From the beginning, or `{from: {name, count, type}}`: with what was recorded before that step."""
+        since = options.get("from", UNDEFINED) if isinstance(options, dict) else UNDEFINED
+        await self._workflow.restart(self.id, _restart_point(since) if isinstance(since, dict) else None)
+        return UNDEFINED
+
+    async def sendEvent(self, event: Any = UNDEFINED) -> Any:
+        self._workflow.instance(self.id)
+        if event is UNDEFINED or event is None:
+            raise errors.unreadable(event, "payload")
+        fields = event if isinstance(event, dict) else {}
+        event_type = to_string(fields.get("type", UNDEFINED))
+        await self._workflow.send_event(self.id, event_type, fields.get("payload", UNDEFINED))
+        return UNDEFINED
+
+    async def delete(self) -> Any:
+        if not _is_addressable(self.id):
+            raise errors.reserved_id()
+        if not await self._workflow.delete(self.id):
+            raise errors.nothing_to_delete()
+        return UNDEFINED
+
+
+class JsRpcStub:
+    """The `step` of a run: https://developers.cloudflare.com/workflows/build/workers-api/#workflowstep
+
+    The class has workerd's name for what stands for an object of another service (api/worker-rpc.h).
+    """
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+
+    async def do(self, name: Any = UNDEFINED, config: Any = UNDEFINED, callback: Any = UNDEFINED) -> Any:
+        """`do(name, callback)`, `do(name, config, callback)`: what the callback returned, now or in an earlier run."""
+        given = config
+        if callable(config):
+            given, callback = {}, config
+        elif not callable(callback):
+            raise errors.no_callback(to_string(name))
+        text = _step_name(name)
+        if given is UNDEFINED or given is None:
+            given = {}
+        if not retry.is_valid(given):
+            raise errors.invalid_step_config(text)
+        return await step.do(self._run, text, given, callback)
+
+    async def sleep(self, name: Any = UNDEFINED, duration: Any = UNDEFINED) -> Any:
+        """A number is milliseconds, a text such as "10 minutes" a duration."""
+        if duration is UNDEFINED or duration is None:
+            raise errors.unreadable(duration, "toString")
+        await step.sleep(self._run, to_string(name), lambda now_ms: now_ms + to_ms(duration))
+        return UNDEFINED
+
+    async def sleepUntil(self, name: Any = UNDEFINED, timestamp: Any = UNDEFINED) -> Any:
+        """A Date, or milliseconds since the epoch."""
+        await step.sleep(self._run, to_string(name), lambda now_ms: _in_the_future(timestamp, now_ms))
+        return UNDEFINED
+
+    async def waitForEvent(self, name: Any = UNDEFINED, options: Any = UNDEFINED) -> Any:
+        """`{type, timeout = "24 hours"}` gives `{payload, type, timestamp}`."""
+        if options is UNDEFINED or options is None:
+            raise errors.unreadable(options, "timeout")
+        fields = options if isinstance(options, dict) else {}
+        event_type = to_string(fields.get("type", UNDEFINED))
+        return await step.wait_for_event(self._run, to_string(name), event_type, fields.get("timeout") or "24 hours")
+
+
+def _wanted(options: Any) -> tuple[Any, Any]:
+    """The id (not checked yet) and params of an instance to be created."""
+    fields = options if isinstance(options, dict) else {}
+    instance_id, params = fields.get("id", UNDEFINED), fields.get("params", UNDEFINED)
+    return (str(uuid.uuid4()) if instance_id is UNDEFINED else instance_id), ({} if params is UNDEFINED else params)
+
+
+def _wanted_batch(batch: dict[str, Any]) -> list[tuple[Any, Any]]:
+    instances, count = batch.get("instances", UNDEFINED), batch.get("count", UNDEFINED)
+    if isinstance(instances, list):
+        if not 0 < len(instances) <= MAX_BATCH:
+            raise errors.workflow_error("(body) Batch size exceeds maximum allowed")
+        return [_wanted(options) for options in instances]
+    if count is UNDEFINED:
+        raise errors.workflow_error("(body) Provided argument is invalid")
+    if not isinstance(count, int | float) or isinstance(count, bool) or not count > 0 or count % 1:
+        raise errors.workflow_error("(body) count must be a positive integer")
+    if count > MAX_BATCH:
+        raise errors.workflow_error("(body) batchCreate only supports 100 instances at a time")
+    return [_wanted({"params": batch.get("params", UNDEFINED)}) for _ in range(int(count))]
+
+
+def _batch_error(kind: tuple[int, str], **where: Any) -> dict[str, Any]:
+    code, message = kind
+    return {**where, "code": code, "message": message}
+
+
+def _is_id(value: Any) -> bool:
+    return isinstance(value, str) and _ID.fullmatch(value) is not None
+
+
+def _is_addressable(value: Any) -> bool:
+    return isinstance(value, str) and _ADDRESSABLE_ID.fullmatch(value) is not None
+
+
+def _restart_point(since: dict[str, Any]) -> RestartPoint:
+    kind = _RESTART_KINDS.get(to_string(since.get("type", "do")), "")
+    count = to_number(since.get("count", 1))
+    return RestartPoint(kind, to_string(since.get("name", UNDEFINED)), int(count) if math.isfinite(count) else 0)
+
+
+def _step_name(name: Any) -> str:
+    if name is UNDEFINED or name is None:
+        raise errors.unreadable(name, "length")
+    text = to_string(name)
+    if len(text.encode("utf-16-le", "surrogatepass")) > 2 * MAX_STEP_NAME or _CONTROL.search(text):
+        raise errors.invalid_step_name(text)
+    return text
+
+
+def _in_the_future(timestamp: Any, now_ms: float) -> float:
+    when_ms = timestamp.ms if isinstance(timestamp, Date) else to_number(timestamp)
+    if when_ms < now_ms:
+        raise errors.time_traveler()
+    return when_ms

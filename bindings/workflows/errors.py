@@ -1,0 +1,181 @@
+"""What Workflows throw, in the words of Cloudflare's engine.
+
+The engine is a service of its own: what it throws crosses RPC, and so does what a step's callback throws. Built-in
+error classes survive that; of any other error the name goes into the message of a plain Error (`crossed`).
+
+Texts: workers-sdk packages/workflows-shared/src/{binding,context,engine}.ts and observations on wrangler 4.164.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from flarebed.bindings.ecma import number_to_string
+from flarebed.bindings.errors import JsError, type_error
+
+_TUNNELED = frozenset({
+    # workerd src/workerd/jsg/util.h, JS_ERROR_TYPES
+    "Error", "RangeError", "TypeError", "SyntaxError", "ReferenceError", "CompileError", "LinkError", "RuntimeError",
+    "SuspendError", "AggregateError", "SuppressedError", "URIError", "EvalError",
+    # DOMException keeps its name too
+    "DataCloneError", "AbortError", "TimeoutError", "NotSupportedError", "InvalidStateError", "InvalidAccessError",
+    "OperationError", "NetworkError", "QuotaExceededError", "NotFoundError", "InvalidCharacterError",
+})  # fmt: skip
+
+ALREADY_EXISTS = (10405, "workflows.api.error.instance.already_exists")
+DUPLICATE_IN_BATCH = (10415, "workflows.api.error.instance.duplicate_in_batch")
+NOT_FOUND = (10400, "workflows.api.error.instance.not_found")
+
+
+def crossed(error: JsError) -> JsError:
+    """`error` as it arrives on the other side of an RPC call."""
+    if error.name in _TUNNELED:
+        return JsError(error.message, error.name, remote=True)
+    return _remote(f"{error.name}: {error.message}" if error.message else error.name)
+
+
+def is_non_retryable(error: JsError) -> bool:
+    return error.name == "NonRetryableError" or error.message.startswith("NonRetryableError")
+
+
+def is_subclass_of_non_retryable(error: JsError) -> bool:
+    """Cloudflare compares the exact type, so such a Python exception is retried."""
+    return any(base.__name__ == "NonRetryableError" for base in type(error.thrown).__mro__[1:])
+
+
+def _remote(message: str) -> JsError:
+    return JsError(message, remote=True)
+
+
+def workflow_error(message: str) -> JsError:
+    return _remote(f"WorkflowError: {message}")
+
+
+def fatal_error(message: str) -> JsError:
+    return JsError(message, "WorkflowFatalError")
+
+
+# What the binding throws
+
+
+def invalid_id() -> JsError:
+    return workflow_error("Workflow instance has invalid id")
+
+
+def reserved_id() -> JsError:
+    return workflow_error("(instance.invalid_id) Instance ID is invalid")
+
+
+def already_exists(instance_id: str) -> JsError:
+    return workflow_error(f'(instance.already_exists) Workflow instance with id "{instance_id}" already exists')
+
+
+def not_found() -> JsError:
+    return _remote("instance.not_found")
+
+
+def nothing_to_delete() -> JsError:
+    return workflow_error("(instance.not_found) Instance does not exist")
+
+
+def cannot_terminate() -> JsError:
+    return workflow_error("(instance.cannot_terminate) Cannot terminate instance since its on a finite state")
+
+
+def cannot_restart(step_name: str) -> JsError:
+    return workflow_error(f'(instance.cannot_restart) Step "{step_name}" not found in execution history')
+
+
+def unreadable(holder: Any, key: str) -> JsError:
+    """Reading `key` of null or undefined."""
+    text = "null" if holder is None else "undefined"
+    return type_error(f"Cannot read properties of {text} (reading '{key}')")
+
+
+# What a step throws
+
+
+def no_callback(name: str) -> JsError:
+    return crossed(fatal_error(f'Step "{name}" requires a callback function'))
+
+
+def step_limit(limit: int) -> JsError:
+    return crossed(
+        fatal_error(
+            f"The limit of {limit} steps has been reached. This limit can be changed in your worker configuration."
+        )
+    )
+
+
+def invalid_step_name(name: str) -> JsError:
+    return crossed(fatal_error(f'Step name "{name}" exceeds max length (256 chars) or invalid characters found'))
+
+
+def invalid_step_config(name: str) -> JsError:
+    return crossed(
+        fatal_error(
+            f'Step config for "{name}" is in a invalid format. '
+            "See https://developers.cloudflare.com/workflows/build/sleeping-and-retrying/"
+        )
+    )
+
+
+def bad_delay(label: str, reason: str) -> JsError:
+    return JsError(f'The delay function for step "{label}" {reason}', "NonRetryableDelayError")
+
+
+def timed_out(timeout_ms: float) -> JsError:
+    return JsError(f"Execution timed out after {number_to_string(timeout_ms)}ms", "WorkflowTimeoutError")
+
+
+def interrupted() -> JsError:
+    """The process ended during an attempt."""
+    return JsError("Attempt failed due to internal workflows error", "WorkflowInternalError")
+
+
+def too_large(label: str) -> JsError:
+    return JsError(f"Step {label} output is too large. Maximum allowed size is 1MiB.", "WorkflowInternalError")
+
+
+def time_traveler() -> JsError:
+    return _remote("You can't sleep until a time in the past, time-traveler")
+
+
+def no_wake_time() -> JsError:
+    """A duration in which nothing is a number; the text is that of the real engine's table."""
+    return _remote(
+        "NOT NULL constraint failed: priority_queue.target_timestamp: "
+        "SQLITE_CONSTRAINT (extended: SQLITE_CONSTRAINT_NOTNULL)"
+    )
+
+
+# How an instance ends: the `error` of its status. WorkflowFatalError has the keys in the other order.
+
+
+def not_serialisable(step_name: str) -> Mapping[str, str]:
+    return {
+        "name": "WorkflowFatalError",
+        "message": "The execution of the Workflow instance was terminated, as the step "
+        f'"{step_name}" returned a value which is not serialisable',
+    }
+
+
+def ended_by(error: JsError, *, preserve_non_retryable: bool) -> Mapping[str, str]:
+    """For an `error` that run() did not catch.
+
+    `preserve_non_retryable` is the compatibility flag workflows_preserve_non_retryable_error_message.
+    """
+    error = crossed(error)
+    if not is_non_retryable(error):
+        return {"message": error.message, "name": error.name}
+    if preserve_non_retryable:
+        return {
+            "name": "NonRetryableError",
+            "message": error.message.removeprefix("NonRetryableError").removeprefix(":").lstrip(),
+        }
+    return {
+        "name": "WorkflowFatalError",
+        "message": "The execution of the Workflow instance was terminated, as a step threw an NonRetryableError "
+        "and it was not handled",
+    }

@@ -1,0 +1,241 @@
+"""One run of an instance in this process: whether it lives, what waits in it, and what it does about pause and events.
+
+`step.py` has what `step.do`, `sleep` and `waitForEvent` do in a run. When a run is stopped (pause, terminate, restart,
+another owner), all that waits in it is cancelled, and from then on it neither writes nor answers. CancelledError is no
+Exception, so a Worker's `except Exception` does not swallow it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from flarebed.bindings.clock import Clock
+from flarebed.bindings.codec import decode, encode
+from flarebed.bindings.values import Date, Function
+from flarebed.bindings.workflows import journal
+from flarebed.bindings.workflows.journal import Journal
+
+TIMED_OUT: Final = object()
+
+
+@dataclass(frozen=True)
+class Host:
+    """What a run needs of the engine. `occupied` hears +1 and -1: whether the run does more than sleep and wait."""
+
+    journal: Journal
+    clock: Clock
+    log: Callable[[str, str], None]
+    step_limit: int
+    occupied: Callable[[int], None]
+
+
+@dataclass(eq=False)
+class Wait:
+    """A `waitForEvent` in this run, which gets the encoded event, or TIMED_OUT after `until_ms`."""
+
+    seq: int
+    event_type: str
+    until_ms: float
+    future: asyncio.Future[Any] = field(repr=False)
+
+
+class Run:
+    """`key` is the instance's as long as it is not restarted."""
+
+    def __init__(self, host: Host, key: int, instance_id: str, recorded: dict[tuple[str, str, int], int]) -> None:
+        self.host = host
+        self.journal = host.journal
+        self.key = key
+        self.id = instance_id
+        self.live = True
+        self.main: asyncio.Task[Any] | None = None
+        self.steps = 0
+        self._recorded = recorded
+        self._counts: Counter[tuple[str, str]] = Counter()
+        self._pausing = False
+        self._gates: list[asyncio.Future[Any]] = []
+        self._waits: list[Wait] = []
+        self._futures: set[asyncio.Future[Any]] = set()
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._attempting = 0
+        self._idling = 0
+        self._occupies = False
+        self._account()
+
+    # What the engine tells a run
+
+    def deliver(self) -> None:
+        """Events may have come: each goes to the wait for its type that is the oldest in this run."""
+        for wait in list(self._waits):
+            event = self.journal.next_event(self.key, wait.event_type, wait.until_ms)
+            if event is None or wait.future.done():
+                continue
+            self._waits.remove(wait)
+            sent = Date(event.sent_ms // 1)
+            result = encode({"payload": decode(event.payload), "type": wait.event_type, "timestamp": sent})
+            self.journal.deliver(self.key, wait.seq, wait.event_type, result, self.now_ms())
+            wait.future.set_result(result)
+
+    def pause(self) -> None:
+        """A pause is asked for: attempts in progress are waited for, no new one begins."""
+        self._pausing = True
+        self.settle()
+
+    def unpause(self) -> None:
+        """The pause was called off before it took place."""
+        self._pausing = False
+        gates, self._gates = self._gates, []
+        for gate in gates:
+            _resolve(gate)
+
+    def stop(self) -> None:
+        """Nothing of this run is written or answered from now on."""
+        self.live = False
+        self._account()
+        for future in list(self._futures):
+            future.cancel()
+        self.cancel()
+
+    def cancel(self) -> None:
+        """End what the Worker still does on behalf of this run."""
+        for task in self.tasks():
+            task.cancel()
+
+    def tasks(self) -> list[asyncio.Task[Any]]:
+        """What of this run has not ended yet."""
+        tasks = [*self._tasks] if self.main is None else [self.main, *self._tasks]
+        return [task for task in tasks if not task.done()]
+
+    # What steps ask of a run
+
+    def check(self) -> None:
+        if not self.live:
+            raise asyncio.CancelledError
+
+    def give_up(self) -> asyncio.CancelledError:
+        """The journal says that this run is over: stop, and raise what is returned."""
+        self.stop()
+        return asyncio.CancelledError()
+
+    def now_ms(self) -> float:
+        return self.host.clock.now_ms()
+
+    def next_count(self, kind: str, name: str) -> int:
+        self._counts[kind, name] += 1
+        return self._counts[kind, name]
+
+    def find(self, kind: str, name: str, count: int) -> journal.Step | None:
+        seq = self._recorded.get((kind, name, count))
+        return None if seq is None else self.journal.step(seq)
+
+    async def commit(self) -> None:
+        """What became of a step is on disk before run() goes on; a pause that waited for it takes place."""
+        self.settle()
+        await self.journal.durable()
+        self.check()
+
+    def settle(self) -> None:
+        if self._pausing and self.journal.settle_pause(self.key, self.now_ms()):
+            self.stop()
+
+    async def until_unpaused(self) -> None:
+        """For a new attempt that the journal refused: wait if a pause is asked for, otherwise the run is over."""
+        if self.journal.status(self.key) != "waitingForPause":
+            raise self.give_up()
+        gate = self._future()
+        self._gates.append(gate)
+        await gate
+        self.check()
+
+    async def idle_until(self, wake_ms: float) -> None:
+        if wake_ms > self.now_ms():
+            future = self._future()
+            with self._idle(), self._alarm(wake_ms, future, None):
+                await future
+            self.check()
+
+    async def event(self, seq: int, event_type: str, until_ms: float) -> Any:
+        """The encoded event that wait `seq` got, or TIMED_OUT."""
+        wait = Wait(seq, event_type, until_ms, self._future())
+        self._waits.append(wait)
+        self.deliver()
+        if until_ms <= self.now_ms():
+            _resolve(wait.future, TIMED_OUT)
+        try:
+            with self._idle(), self._alarm(until_ms, wait.future, TIMED_OUT):
+                return await wait.future
+        finally:
+            if wait in self._waits:
+                self._waits.remove(wait)
+
+    @contextmanager
+    def attempting(self) -> Iterator[None]:
+        self._attempting += 1
+        self._account()
+        try:
+            yield
+        finally:
+            self._attempting -= 1
+            self._account()
+
+    async def call(self, function: Function, argument: Any, timeout_ms: float) -> Any:
+        """What the Worker's `function` returns, or TIMED_OUT: it goes on then, but nobody listens to it."""
+        self.check()
+        task = self.host.clock.spawn(_invoke(function, argument), f"workflow {self.id}")
+        self._tasks.add(task)
+        settled = self._future()
+        task.add_done_callback(lambda _: self._called(task, settled))
+        with self._alarm(self.now_ms() + timeout_ms, settled, None):
+            await settled
+        self.check()
+        return task.result() if task.done() else TIMED_OUT
+
+    def _called(self, task: asyncio.Task[Any], settled: asyncio.Future[Any]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled():
+            task.exception()  # seen here, should it come too late for anyone else
+        _resolve(settled)
+
+    def _future(self) -> asyncio.Future[Any]:
+        future: asyncio.Future[Any] = self.host.clock.loop.create_future()
+        self._futures.add(future)
+        future.add_done_callback(self._futures.discard)
+        return future
+
+    @contextmanager
+    def _alarm(self, when_ms: float, future: asyncio.Future[Any], result: object) -> Iterator[None]:
+        timer = self.host.clock.call_at(when_ms, _resolve, future, result)
+        try:
+            yield
+        finally:
+            timer.cancel()
+
+    @contextmanager
+    def _idle(self) -> Iterator[None]:
+        self._idling += 1
+        self._account()
+        try:
+            yield
+        finally:
+            self._idling -= 1
+            self._account()
+
+    def _account(self) -> None:
+        occupies = self.live and (self._attempting > 0 or self._idling == 0)
+        if occupies != self._occupies:
+            self._occupies = occupies
+            self.host.occupied(1 if occupies else -1)
+
+
+async def _invoke(function: Function, argument: Any) -> Any:
+    return await function(argument)
+
+
+def _resolve(future: asyncio.Future[Any], result: object = None) -> None:
+    if not future.done():
+        future.set_result(result)

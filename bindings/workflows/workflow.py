@@ -1,0 +1,237 @@
+"""One workflow: what is done to its instances, from any process, and their runs, in the process that owns the folder.
+
+There is one way to start: an instance is queued in the journal, and the owner takes it from there. Creating, resuming
+and restarting queue it; so does a new owner with what the last one left unfinished.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from flarebed.bindings.codec import decode, encode
+from flarebed.bindings.errors import JsError
+from flarebed.bindings.kind import Surroundings
+from flarebed.bindings.values import Date
+from flarebed.bindings.workflows import errors, view
+from flarebed.bindings.workflows.journal import SCHEMA, Instance, Journal, RestartPoint
+from flarebed.bindings.workflows.run import Host, Run
+from flarebed.bindings.workflows.spec import WorkflowSpec
+
+DEFAULT_STEP_LIMIT = 10_000
+DEFAULT_CONCURRENCY = 1_000
+"""Runs at a time, those that only sleep or wait not counted; further instances stay queued, where they cost nothing."""
+
+_STARTED_AT_ONCE = 100
+_PATIENCE_MS = 2_000
+"""For a Worker that does not end when it is cancelled."""
+
+PRESERVE_NON_RETRYABLE = "workflows_preserve_non_retryable_error_message"
+
+
+class Workflow:
+    """`step_of(run)` makes the object that a Worker's run() gets as `step`."""
+
+    def __init__(self, spec: WorkflowSpec, around: Surroundings, step_of: Callable[[Run], object]) -> None:
+        self.name = spec.name
+        self._class_name = spec.class_name
+        self._around = around
+        self._clock = around.clock
+        self._step_of = step_of
+        self._journal = Journal(around.store.database("workflows", spec.name, SCHEMA))
+        self._host = Host(
+            self._journal, around.clock, around.log, spec.limits_steps or DEFAULT_STEP_LIMIT, self._occupied
+        )
+        self._concurrency = spec.concurrency_limit or DEFAULT_CONCURRENCY
+        self._owned = False
+        self._runs: dict[str, Run] = {}
+        self._busy = 0
+        self._starting = False
+
+    # What is done to instances. Each returns when it is on disk.
+
+    async def create(self, wanted: Sequence[tuple[str, Any]]) -> list[bool]:
+        """Instances by id and params; for each whether it was created, which it is not if the id is taken."""
+        rows = [(instance_id, encode(params)) for instance_id, params in wanted]
+        now_ms = self._clock.now_ms()
+        keys = [self._journal.create(instance_id, params, now_ms) for instance_id, params in rows]
+        await self._written()
+        return [key is not None for key in keys]
+
+    def status(self, instance_id: str) -> dict[str, Any]:
+        instance = self.instance(instance_id)
+        waiting = instance.status == "running" and self._journal.is_waiting(instance.key)
+        return view.status(instance, waiting, self._journal.outputs(instance.key))
+
+    def instance(self, instance_id: str) -> Instance:
+        instance = self._journal.instance(instance_id)
+        if instance is None:
+            raise errors.not_found()
+        return instance
+
+    async def pause(self, instance_id: str) -> None:
+        self._journal.pause(self._key(instance_id), self._clock.now_ms())
+        await self._changed(instance_id)
+
+    async def resume(self, instance_id: str) -> None:
+        self._journal.resume(self._key(instance_id), self._clock.now_ms())
+        await self._changed(instance_id)
+
+    async def terminate(self, instance_id: str) -> None:
+        if not self._journal.terminate(self._key(instance_id), self._clock.now_ms()):
+            raise errors.cannot_terminate()
+        await self._changed(instance_id)
+
+    async def restart(self, instance_id: str, since: RestartPoint | None) -> None:
+        if not self._journal.restart(self._key(instance_id), since):
+            raise errors.cannot_restart(since.name if since else "")
+        await self._changed(instance_id)
+
+    async def delete(self, instance_id: str) -> bool:
+        """False if there is no such instance."""
+        key = self._journal.key(instance_id)
+        if key is None:
+            return False
+        self._journal.delete(key)
+        await self._changed(instance_id)
+        return True
+
+    async def send_event(self, instance_id: str, event_type: str, payload: Any) -> None:
+        """The event goes to the first wait for its type, now or later."""
+        self._journal.add_event(self._key(instance_id), event_type, encode(payload), self._clock.now_ms())
+        if self._owned and instance_id in self._runs:
+            self._runs[instance_id].deliver()
+        await self._written()
+
+    def _key(self, instance_id: str) -> int:
+        key = self._journal.key(instance_id)
+        if key is None:
+            raise errors.not_found()
+        return key
+
+    async def _changed(self, instance_id: str) -> None:
+        if instance_id in self._runs:
+            run = self._runs[instance_id]
+            self._obey(run, self._journal.status(run.key))
+        await self._written()
+
+    async def _written(self) -> None:
+        await self._journal.durable()
+        if self._owned:
+            self._start_soon()
+        else:
+            self._around.store.announce("workflows", self.name)
+
+    # Runs, in the process that owns them
+
+    def own(self) -> None:
+        self._owned = True
+        self._journal.requeue(self._clock.now_ms())
+        self._start_soon()
+
+    async def disown(self) -> None:
+        """Runs end without a trace: also the attempts in progress, which are the next owner's to make."""
+        self._owned = False
+        runs = list(self._runs.values())
+        for run in runs:
+            if run.live:
+                run.stop()
+                self._journal.take_back_attempts(run.key)
+        await self._journal.durable()
+        await self._end(runs)
+
+    def ring(self) -> None:
+        """Another process wrote: there may be instances to start or to stop, and events."""
+        if not self._owned:
+            return
+        active = self._journal.active()
+        for run in list(self._runs.values()):
+            self._obey(run, active.get(run.key))
+            if run.live:
+                run.deliver()
+        self._start_soon()
+
+    def _obey(self, run: Run, status: str | None) -> None:
+        if not run.live:
+            return
+        if status == "running":
+            run.unpause()
+        elif status == "waitingForPause":
+            run.pause()
+        else:
+            run.stop()
+
+    def _occupied(self, change: int) -> None:
+        self._busy += change
+        if change < 0:
+            self._start_soon()
+
+    def _start_soon(self) -> None:
+        if not self._starting and self._owned:
+            self._starting = True
+            self._clock.loop.call_soon(self._start_queued)
+
+    def _start_queued(self) -> None:
+        self._starting = False
+        room = min(self._concurrency - self._busy, _STARTED_AT_ONCE)
+        if not self._owned or room <= 0:
+            return
+        queued = self._journal.queued(room)
+        startable = [instance_id for instance_id in queued if instance_id not in self._runs]
+        for instance_id in startable:
+            self._start(instance_id)
+        if startable and len(queued) == room:
+            self._start_soon()
+
+    def _start(self, instance_id: str) -> None:
+        instance = self._journal.begin_run(instance_id, self._clock.now_ms())
+        if instance is None:
+            return
+        recorded = {} if instance.started_ms is None else self._journal.recorded(instance.key)
+        run = Run(self._host, instance.key, instance_id, recorded)
+        self._runs[instance_id] = run
+        run.main = self._clock.spawn(self._drive(run, instance), f"workflow {self.name} {instance_id}")
+        run.main.add_done_callback(lambda task: self._ended(run, task))
+
+    async def _drive(self, run: Run, instance: Instance) -> None:
+        event = {
+            "timestamp": Date(instance.created_ms // 1),
+            "payload": decode(instance.params),
+            "instanceId": instance.id,
+            "workflowName": self.name,
+        }
+        error = output = None
+        try:
+            result = await self._around.dispatch.run_workflow(self._class_name, event, self._step_of(run))
+            output = encode(result)
+        except JsError as thrown:
+            if not run.live:
+                return
+            self._around.log("error", f"Uncaught {thrown}")
+            preserve = PRESERVE_NON_RETRYABLE in self._around.flags
+            error = errors.ended_by(thrown, preserve_non_retryable=preserve)
+        if run.live:
+            status = "complete" if error is None else "errored"
+            self._journal.end_run(run.key, status, self._clock.now_ms(), output=output, error=error)
+
+    def _ended(self, run: Run, task: asyncio.Task[None]) -> None:
+        if run.live and not task.cancelled() and (defect := task.exception()) is not None:
+            self._around.log("error", f'Workflow instance "{run.id}" failed: {defect!r}')
+            error = {"message": str(defect), "name": "WorkflowInternalError"}
+            self._journal.end_run(run.key, "errored", self._clock.now_ms(), error=error)
+        run.stop()  # also what run() did not wait for
+        del self._runs[run.id]
+        self._start_soon()
+
+    async def _end(self, runs: list[Run]) -> None:
+        """Wait until nothing of stopped runs is left."""
+        patience = self._clock.spawn(self._clock.sleep(_PATIENCE_MS), "patience")
+        while left := [task for run in runs for task in run.tasks()]:
+            await asyncio.wait([patience, *left], return_when=asyncio.FIRST_COMPLETED)
+            if patience.done():
+                break
+        patience.cancel()
+        for run in runs:
+            if run.tasks():
+                self._around.log("warn", f'Workflow instance "{run.id}" goes on although it was cancelled.')
