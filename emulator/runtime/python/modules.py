@@ -6,8 +6,9 @@ They are installed into `sys.modules` once per process; what differs from Worker
 
 from __future__ import annotations
 
+import importlib
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from types import ModuleType
 from typing import Any
 
@@ -27,10 +28,16 @@ class JsModule(JsObject, js="Module"):
 
     __slots__ = ("__dict__",)
 
-    def __init__(self, name: str, value: dict[str, Any]) -> None:
+    def __init__(self, name: str, value: dict[str, Any], lazy: Mapping[str, Callable[[], Any]] | None = None) -> None:
         super().__init__(value)
         object.__setattr__(self, "__name__", name)
         object.__setattr__(self, "__spec__", None)
+        object.__setattr__(self, "_lazy", lazy or {})
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in self.value and name in self._lazy:
+            self.value[name] = from_python(self._lazy[name]())
+        return super().__getattr__(name)
 
 
 class HostModules:
@@ -45,7 +52,8 @@ class HostModules:
             "cloudflare:sockets": JsModule("cloudflare:sockets", {}),
             "python_modules/workers/workflows.js": SdkWorkflows(),
         }
-        scope = JsModule("js", {name: from_python(value) for name, value in js_globals.exports().items()})
+        names = {name: from_python(value) for name, value in js_globals.exports().items()}
+        scope = JsModule("js", names, {"WebAssembly": _web_assembly})
         self.modules: dict[str, Any] = {
             "js": scope,
             "_cloudflare_compat_flags": self.flags,
@@ -91,6 +99,11 @@ class HostModules:
         finally:
             self.env.value.clear()
             self.env.value.update(before)
+
+
+def _web_assembly() -> Any:
+    """wasmtime takes 40 ms to import, and few Workers need it."""
+    return importlib.import_module("flarebed.emulator.runtime.python.js.wasm").WebAssembly()
 
 
 def _wait_until(awaitable: Any) -> None:
