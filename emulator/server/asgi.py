@@ -19,14 +19,23 @@ from flarebed.emulator.server.response import send_response, text
 
 
 class Application:
-    """`on_exit(code)` is called when the Worker raised SystemExit, which in production ends its process."""
+    """`host` is what request URLs name, if not what the client asked for. `on_exit(code)` is called when the Worker
+    raised SystemExit, which in production ends its process.
+    """
 
     def __init__(
-        self, app: WorkerApp, log: Log, routes: control.Control, on_exit: Callable[[object], None] | None = None
+        self,
+        app: WorkerApp,
+        log: Log,
+        routes: control.Control,
+        *,
+        host: str | None = None,
+        on_exit: Callable[[object], None] | None = None,
     ) -> None:
         self._app = app
         self._log = log
         self._routes = routes
+        self._host = host
         self._on_exit = on_exit
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -44,7 +53,7 @@ class Application:
         if scope["raw_path"].startswith(control.PREFIX):
             response = await self._routes.answer(scope)
         if response is None:
-            request = incoming(scope, receive)
+            request = incoming(scope, receive, self._host)
             try:
                 response = await self._app.fetch(request)
             except asyncio.CancelledError:
@@ -76,7 +85,7 @@ class Application:
             self._log.request("GET", _path(scope), response.status, response.status_text, duration_ms)
             return response
 
-        await websocket.serve(scope, receive, send, fetch)
+        await websocket.serve(incoming(scope, receive, self._host), receive, send, fetch)
 
     def _failure(self, error: BaseException, request: IncomingRequest) -> OutgoingResponse:
         if isinstance(error, WorkerError):

@@ -56,8 +56,8 @@ _CF: Final[dict[str, Any]] = {
 _HIDDEN: Final = frozenset((b"connection", b"keep-alive", b"proxy-connection", b"te", b"trailer", b"expect"))
 
 
-def incoming(scope: Scope, receive: Receive) -> IncomingRequest:
-    """The request of an "http" or "websocket" scope."""
+def incoming(scope: Scope, receive: Receive, as_host: str | None = None) -> IncomingRequest:
+    """The request of an "http" or "websocket" scope; `as_host` is named in place of the host that was asked for."""
     headers: list[tuple[str, str]] = []
     host = accepted = ""
     has_body = knows_client = False
@@ -69,7 +69,7 @@ def incoming(scope: Scope, receive: Receive) -> IncomingRequest:
             accepted = value
             continue
         if name == "host":
-            host = value
+            host = value = as_host or value
         elif name in ("content-length", "transfer-encoding"):
             has_body = True
         elif name == "cf-connecting-ip":

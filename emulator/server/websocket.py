@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from typing import Final
 
 from flarebed.emulator.runtime.http import Close, IncomingRequest, OutgoingResponse, WebSocketPeer
-from flarebed.emulator.server.request import Receive, Scope, Send, incoming
+from flarebed.emulator.server.request import Receive, Send
 from flarebed.emulator.server.response import discard, encode_headers
 
 _ABNORMAL: Final = 1006
@@ -18,10 +18,10 @@ _HANDSHAKE: Final = frozenset(
 Fetch = Callable[[IncomingRequest], Awaitable[OutgoingResponse]]
 
 
-async def serve(scope: Scope, receive: Receive, send: Send, fetch: Fetch) -> OutgoingResponse:
+async def serve(request: IncomingRequest, receive: Receive, send: Send, fetch: Fetch) -> OutgoingResponse:
     """Ask the Worker, then accept and pump, or send its refusal. Returns the Worker's answer, for the log."""
     await receive()  # websocket.connect
-    response = await fetch(incoming(scope, receive))
+    response = await fetch(request)
     if response.status != 101 or response.websocket is None:
         await _refuse(response, send)
         return response

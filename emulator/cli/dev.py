@@ -1,0 +1,77 @@
+"""`flarebed dev`: finds the config and an address, then hands over to the supervisor."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import socket
+from typing import Final
+
+from flarebed.bindings.errors import UserError
+from flarebed.emulator.config import Config
+from flarebed.emulator.supervisor.forkserver import ForkServer
+from flarebed.emulator.supervisor.launch import Launch
+from flarebed.emulator.supervisor.main import Supervisor
+
+DEFAULT_PORT: Final = 8787
+_PORTS_TRIED: Final = 100
+_BACKLOG: Final = 2048
+_NAMED_LOCALHOST: Final = ("127.0.0.1", "::1", "0.0.0.0", "::", "localhost")
+
+
+def run(launch: Launch, config: Config, server: ForkServer, ip: str | None, port: int | None) -> int:
+    """Serve until told to stop; returns the exit code."""
+    shown_ip = ip or config.dev.ip
+    listener = listen(shown_ip, port if port is not None else config.dev.port)
+    url = f"http://{_shown_host(shown_ip)}:{listener.getsockname()[1]}"
+    return asyncio.run(_supervise(launch, server, listener, url))
+
+
+async def _supervise(launch: Launch, server: ForkServer, listener: socket.socket, url: str) -> int:
+    supervisor = Supervisor(launch, server, listener, url, asyncio.get_running_loop())
+    supervisor.start()
+    return await supervisor.ended
+
+
+def listen(ip: str, port: int | None) -> socket.socket:
+    """Bind `port`, or without one the first free from 8787 on. Raises UserError if a named port is taken."""
+    ports = [port] if port is not None else [*range(DEFAULT_PORT, DEFAULT_PORT + _PORTS_TRIED), 0]
+    for candidate in ports:
+        with contextlib.suppress(_Taken):
+            return _bind(ip, candidate)
+    # The text of wrangler 4.164.
+    raise UserError(
+        f"Address already in use ({ip}:{port}). Please check that you are not already running a server on this address "
+        "or specify a different port with --port."
+    )
+
+
+class _Taken(Exception):
+    pass
+
+
+def _bind(ip: str, port: int) -> socket.socket:
+    host = "127.0.0.1" if ip == "localhost" else ip
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    except OSError as error:
+        raise UserError(f'Unknown address "{ip}": {error.strerror}.', hint="Give an address with --ip.") from None
+    listener = socket.socket(family, kind, protocol)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind(address)
+        listener.listen(_BACKLOG)
+    except OSError as error:
+        listener.close()
+        if error.errno == errno.EADDRINUSE:
+            raise _Taken from None
+        raise UserError(f"Can't listen on {ip}:{port}: {error.strerror}.") from None
+    listener.setblocking(False)
+    return listener
+
+
+def _shown_host(ip: str) -> str:
+    if ip in _NAMED_LOCALHOST:
+        return "localhost"
+    return f"[{ip}]" if ":" in ip else ip

@@ -1,0 +1,32 @@
+"""How the command line ends badly: a user's mistake is told without a traceback, a defect of ours whole."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import traceback
+from collections.abc import Iterator
+
+from flarebed.bindings.errors import UserError
+
+
+@contextlib.contextmanager
+def told() -> Iterator[None]:
+    """Run a command: errors are written, and end it with exit code 1."""
+    try:
+        yield
+    except UserError as error:
+        fail(error)
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except Exception as error:
+        trace = "".join(traceback.format_exception(error))
+        sys.stderr.write(f"✘ [ERROR] A defect of flarebed, please report it:\n{trace}")
+        sys.exit(1)
+
+
+def fail(error: UserError) -> None:
+    """Message, place and hint, then exit code 1."""
+    parts = [part for part in (error.message, error.place, error.hint) if part]
+    sys.stderr.write("✘ [ERROR] " + "\n  ".join(parts) + "\n")
+    sys.exit(1)

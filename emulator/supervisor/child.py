@@ -1,0 +1,190 @@
+"""The Worker's process: opens the project, serves it, and gives its place to a successor.
+
+Forked by `forkserver.py`, told what to do by `main.py`. It shows the user what went wrong with the Worker itself; the
+supervisor only learns that something did.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import faulthandler
+import os
+import signal
+import socket
+import sys
+import threading
+from pathlib import Path
+from typing import Any, Final
+
+import uvloop
+from flarebed.bindings.clock import RealClock
+from flarebed.emulator.server.asgi import Application
+from flarebed.emulator.server.control import Control
+from flarebed.emulator.server.http import HttpServer
+from flarebed.emulator.server.log import Log
+from flarebed.emulator.supervisor.broken import BrokenWorker, describe
+from flarebed.emulator.supervisor.debugger import claim_terminal_while_prompting
+from flarebed.emulator.supervisor.files import Files, Signature, from_json
+from flarebed.emulator.supervisor.launch import STACK_SIGNAL, Launch, Project, opener
+from flarebed.emulator.supervisor.messages import Channel, Message
+
+_STOP_GRACE_S: Final = 2.0
+_EXIT_DELAY_S: Final = 0.05
+
+
+def run(fields: dict[str, Any], fds: tuple[int, ...], lifeline: int) -> int:
+    """Be the Worker's process; returns its exit code. `fds`: the channel, the listener, the debugger's socket."""
+    channel, listener, debugger = (socket.socket(fileno=fd) for fd in fds)
+    threading.Thread(target=_end_with_supervisor, args=(lifeline,), name="lifeline", daemon=True).start()
+    faulthandler.enable()
+    faulthandler.register(STACK_SIGNAL)
+    claim_terminal_while_prompting(debugger)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda *_: None)  # the terminal sends them to all of us; the supervisor acts
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(line_buffering=True)  # type: ignore[union-attr]
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        return runner.run(_serve(fields, channel, listener))
+
+
+def _end_with_supervisor(lifeline: int) -> None:
+    os.read(lifeline, 1)
+    os._exit(1)
+
+
+async def _serve(fields: dict[str, Any], channel: socket.socket, listener: socket.socket) -> int:
+    launch = Launch(**fields["launch"])
+    runtime = Runtime(asyncio.get_running_loop(), launch, channel, listener)
+    known = from_json(fields["known"])
+    await runtime.open(known, may_fail=fields["replaces"])
+    return await runtime.ended
+
+
+class Runtime:
+    """Is also the gate that connections ask whether they may begin a request."""
+
+    def __init__(
+        self, loop: asyncio.AbstractEventLoop, launch: Launch, channel: socket.socket, listener: socket.socket
+    ) -> None:
+        self.ended: asyncio.Future[int] = loop.create_future()
+        self._loop = loop
+        self._launch = launch
+        self._listener = listener
+        self._log = Log(loop, launch.log_level)
+        self._channel = Channel(channel, loop, self._told, lambda: self._end(1))
+        self._retired = False
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def open(self, known: dict[str, Signature], *, may_fail: bool) -> None:
+        """Import the Worker. If that fails and an older version serves on, end, else serve the error."""
+        try:
+            project = await opener(self._launch)(self._launch, self._loop, self._log)
+        except Exception as error:
+            self._log("error", describe(error))
+            self._log.flush()
+            if may_fail:
+                self._channel.send({"is": "failed"})
+                self._loop.call_later(_EXIT_DELAY_S, self._end, 0)
+                return
+            project = BrokenWorker(error, Path(self._launch.folder)).project()
+        self._use(project, known)
+
+    def _use(self, project: Project, known: dict[str, Signature]) -> None:
+        self._app = project.app
+        routes = Control(project.app, RealClock(self._loop), [project.host] if project.host else [])
+        application = Application(project.app, self._log, routes, host=project.host, on_exit=self._on_exit)
+        self._server = HttpServer(application, self._loop, self)
+        self._files = Files(project.app.watched, known, self._on_more_files)
+        self._channel.send(
+            {
+                "is": "ready",
+                "known": self._files.signatures,
+                "root": str(project.root),
+                "broken": isinstance(project.app, BrokenWorker),
+                "bindings": project.app.bindings_table(),
+                "warnings": project.warnings,
+                "crons": project.crons,
+            }
+        )
+
+    # The gate
+
+    def closed(self) -> bool:
+        return self._retired or self._files.changed()
+
+    def retired(self) -> bool:
+        return self._retired
+
+    def give(self, fd: int, data: bytes) -> None:
+        self._channel.send({"is": "connection"}, data, (fd,))
+
+    # What the supervisor says
+
+    def _told(self, message: Message) -> None:
+        match message.fields["do"]:
+            case "serve":
+                self._run(self._serve())
+            case "connection":
+                self._run(self._server.adopt(message.fds[0], message.payload))
+            case "accept":
+                self._files.accept(from_json(message.fields["known"]))
+            case "ping":
+                self._channel.send({"is": "pong"})
+            case "retire":
+                self._run(self._retire())
+            case "stop":
+                self._run(self._stop())
+
+    async def _serve(self) -> None:
+        await self._server.listen(self._listener)
+        await self._app.own()
+
+    async def _retire(self) -> None:
+        self._retired = True
+        self._server.retire()
+        await self._app.disown()
+        self._channel.send({"is": "disowned"})
+        await self._server.drained()
+        await self._close()
+
+    async def _stop(self) -> None:
+        self._retired = False
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_STOP_GRACE_S):
+                self._server.close_listener()
+                await self._app.disown()
+                await self._server.stop()
+        await self._close()
+
+    async def _close(self) -> None:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_STOP_GRACE_S):
+                await self._app.close()
+        self._log.flush()
+        self._end(0)
+
+    # What it tells
+
+    def _on_more_files(self, found: dict[str, Signature]) -> None:
+        self._channel.send({"is": "files", "known": found})
+
+    def _on_exit(self, code: object) -> None:
+        """SystemExit in Worker code ends the process, as it ends production's; the answer goes out first."""
+        self._log("error", f"The Worker raised SystemExit({code!r}), which ends its process.")
+        self._loop.call_later(_EXIT_DELAY_S, self._end, code if isinstance(code, int) and 0 < code < 256 else 1)
+
+    def _run(self, work: Any) -> None:
+        task = self._loop.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._done)
+
+    def _done(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self._log("error", describe(error))
+            self._end(1)
+
+    def _end(self, code: int) -> None:
+        if not self.ended.done():
+            self.ended.set_result(code)

@@ -1,0 +1,61 @@
+"""What one start of the Worker is made from: the command line's options, and the composition root's answer to them.
+
+The supervisor itself does not import the composition root, so that its own process stays small: it knows the name, and
+the processes that it makes import it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import signal
+from collections.abc import Awaitable, Callable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from flarebed.emulator.runtime.http import WorkerApp
+
+DEFAULT_PROJECT: Final = "flarebed.emulator.supervisor.project"
+"""The module whose `open_project` opens a Worker."""
+
+
+@dataclass(frozen=True)
+class Launch:
+    """The options of `flarebed dev`. Paths are absolute."""
+
+    folder: str
+    config: str | None = None
+    environment: str | None = None
+    variables: dict[str, str] = field(default_factory=dict)
+    persist_to: str | None = None
+    log_level: str = "log"
+    synchronous: str = "NORMAL"
+    project: str = DEFAULT_PROJECT
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Project:
+    """An opened Worker, and what the server and the terminal need to know about it."""
+
+    app: WorkerApp
+    root: Path
+    """The import root: a new module below it means a reload."""
+    crons: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    host: str | None = None
+    """What request URLs name instead of the host that the client asked for."""
+
+
+STACK_SIGNAL: Final = signal.SIGUSR1
+"""On this signal a Worker's process writes the stacks of its threads, even if Python code is stuck."""
+
+OpenProject = Callable[[Launch, asyncio.AbstractEventLoop, Callable[[str, str], None]], Awaitable[Project]]
+
+
+def opener(launch: Launch) -> OpenProject:
+    function: OpenProject = importlib.import_module(launch.project).open_project
+    return function

@@ -1,0 +1,32 @@
+"""From the options of a start to an opened Worker: reads the config, asks the composition root, says what went wrong.
+
+Runs in the Worker's process, at each start, so that a change of the config is a reload like any other.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from flarebed.bindings.errors import UserError
+from flarebed.emulator import app
+from flarebed.emulator.runtime.http import WorkerError
+from flarebed.emulator.runtime.python.promise import thrown_by
+from flarebed.emulator.runtime.python.tracebacks import worker_frames
+from flarebed.emulator.supervisor.launch import Launch, Project
+from flarebed.emulator.supervisor.options import read_config, state_folder
+
+
+async def open_project(launch: Launch, loop: asyncio.AbstractEventLoop, log: Callable[[str, str], None]) -> Project:
+    """Raises UserError for what the user can mend outside of the code, WorkerError for what the code raised."""
+    config = read_config(launch)
+    entry = config.entry_point()
+    try:
+        worker = await app.build(
+            config, persist_to=state_folder(launch.persist_to, config), log=log, synchronous=launch.synchronous
+        )
+    except UserError:
+        raise
+    except Exception as error:
+        raise WorkerError(f"{thrown_by(error)}\n", error, worker_frames(error)) from error
+    return Project(worker, entry.parent, config.crons, config.notices + config.warnings, config.host)
