@@ -6,20 +6,23 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flarebed.bindings.clock import Clock, RealClock
-from flarebed.bindings.errors import UserError
 from flarebed.bindings.kind import Resources, Surroundings
 from flarebed.bindings.owner import Doorbell, Owner
 from flarebed.bindings.registry import KINDS
 from flarebed.bindings.store import Store
+from flarebed.bindings.values import ArrayBuffer
 from flarebed.emulator.config.flags import known_flags
 from flarebed.emulator.config.model import Config
 from flarebed.emulator.runtime.http import IncomingRequest, OutgoingResponse, ScheduledOutcome
+from flarebed.emulator.runtime.python.modules import web_assembly_module
+from flarebed.emulator.runtime.python.promise import thrown_by
 from flarebed.emulator.runtime.python.services import Services
 from flarebed.emulator.runtime.python.worker import PythonWorker
 
@@ -43,8 +46,7 @@ async def build(
     `persist_to` is the state folder, `synchronous` SQLite's NORMAL or FULL. The Worker serves requests at once; timers,
     consumers and workflow instances run here after `own()`.
     """
-    if config.main is None:
-        raise UserError("Missing entry-point to Worker script.", place=str(config.path), hint="Add a `main` field.")
+    main = config.entry_point()
     loop = asyncio.get_running_loop()
     clock = clock or RealClock(loop)
     services = Services(
@@ -56,7 +58,7 @@ async def build(
         uncaught=lambda error: log("error", uncaught_text(error)),
         pyodide_version=config.pyodide_version or "314.0.6",
     )
-    worker = PythonWorker(config.main, config.root, services)
+    worker = PythonWorker(main, config.root, services)
     store = Store(persist_to, loop, synchronous)
     around = Surroundings(clock, store, worker, config.name, config.flags, log)
     resources = {kind.name: kind.open(config.specs[kind.name], around) for kind in KINDS if config.specs.get(kind.name)}
@@ -88,6 +90,9 @@ class App:
         texts = {name: value for name, value in values.items() if isinstance(value, str)}
         others = {name: value for name, value in values.items() if not isinstance(value, str)}
         bound = {name: binding for kind in self.resources.values() for name, binding in kind.bindings().items()}
+        bound |= {name: web_assembly_module(path) for name, path in self.config.wasm_modules.items()}
+        bound |= {name: path.read_text() for name, path in self.config.text_blobs.items()}
+        bound |= {name: ArrayBuffer(path.read_bytes()) for name, path in self.config.data_blobs.items()}
         return {**others, **texts, **self.config.secrets, **{name: bound[name] for name in sorted(bound)}}
 
     async def fetch(self, request: IncomingRequest) -> OutgoingResponse:
@@ -161,14 +166,10 @@ class App:
 
 def uncaught_text(error: BaseException) -> str:
     """The log entry for an exception that the Worker did not catch."""
-    from flarebed.emulator.runtime.python.promise import thrown_by
-
     return f"Uncaught {thrown_by(error)}"
 
 
 def _shown(value: Any) -> str:
-    import json
-
     return json.dumps(value, ensure_ascii=False)
 
 

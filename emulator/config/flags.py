@@ -66,6 +66,11 @@ def resolve(date: str, listed: Sequence[str], diagnostics: Diagnostics) -> froze
     return frozenset(on)
 
 
+def known_flags() -> tuple[str, ...]:
+    """The enabling names of all flags."""
+    return tuple(flag.enable for flag in _table())
+
+
 def pyodide_version(flags: Collection[str]) -> str | None:
     """The Pyodide that a Python Worker gets in production; None if it is none."""
     return next((version for flag, version in _PYODIDE if flag in flags), None) if "python_workers" in flags else None

@@ -16,6 +16,7 @@ from pathlib import Path
 from types import ModuleType
 
 from flarebed.bindings.errors import UserError
+from flarebed.emulator.runtime.python import entropy
 
 
 class Loader:
@@ -38,7 +39,8 @@ class Loader:
         self._extend_path()
         importlib.invalidate_caches()
         try:
-            return importlib.import_module(self.main.stem)
+            with entropy.refused_to(self.source_root):
+                return importlib.import_module(self.main.stem)
         except ModuleNotFoundError as error:
             self._explain(error)
             raise

@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -102,8 +103,17 @@ class HostModules:
 
 
 def _web_assembly() -> Any:
+    return _wasm().WebAssembly()
+
+
+def web_assembly_module(path: Path) -> Any:
+    """The WebAssembly.Module of a `.wasm` file."""
+    return _wasm().Module.from_file(path)
+
+
+def _wasm() -> ModuleType:
     """wasmtime takes 40 ms to import, and few Workers need it."""
-    return importlib.import_module("flarebed.emulator.runtime.python.js.wasm").WebAssembly()
+    return importlib.import_module("flarebed.emulator.runtime.python.js.wasm")
 
 
 def _wait_until(awaitable: Any) -> None:

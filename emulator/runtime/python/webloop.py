@@ -11,7 +11,7 @@ import contextlib
 import logging
 from asyncio import events, tasks
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from contextvars import Context, copy_context
 from typing import TYPE_CHECKING, Any
 
@@ -58,6 +58,40 @@ class WebTimer(asyncio.TimerHandle):
         self.entry = None
         if self.io is not None:
             self.io.end_outside()
+
+
+class Bridge(asyncio.Protocol):
+    """A protocol of Worker code on a host's connection: each call becomes a callback of the Worker's loop."""
+
+    def __init__(self, loop: WebLoop, protocol: asyncio.Protocol, io: IoContext) -> None:
+        self._loop = loop
+        self._io = io
+        self._context = copy_context()
+        self.protocol = protocol
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._io.begin_outside()
+        self._forward(self.protocol.connection_made, transport)
+
+    def data_received(self, data: bytes) -> None:
+        self._forward(self.protocol.data_received, data)
+
+    def eof_received(self) -> bool:
+        self._forward(self.protocol.eof_received)
+        return True  # the Worker's protocol decides when to close
+
+    def pause_writing(self) -> None:
+        self._forward(self.protocol.pause_writing)
+
+    def resume_writing(self) -> None:
+        self._forward(self.protocol.resume_writing)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._forward(self.protocol.connection_lost, exc)
+        self._io.end_outside()
+
+    def _forward(self, callback: Callable[..., object], *arguments: Any) -> None:
+        self._loop.call_soon(callback, *arguments, context=self._context)
 
 
 class WebLoop(asyncio.AbstractEventLoop):
@@ -211,6 +245,37 @@ class WebLoop(asyncio.AbstractEventLoop):
             future.set_exception(error)
         return future
 
+    # Connections: real sockets of the host, for libraries that bring their own protocols.
+
+    async def outside(self, work: Coroutine[Any, Any, Any]) -> Any:
+        """The result of a coroutine of the host's loop, as it is."""
+        io = CURRENT.get()
+        future = self.create_future()
+        task = self._clock.spawn(work, "outside work")
+        io.begin_outside()
+        task.add_done_callback(lambda done: _hand_over(done, future, io))
+        try:
+            return await future
+        finally:
+            task.cancel()
+
+    async def create_connection(  # type: ignore[override]
+        self, protocol_factory: Callable[[], asyncio.Protocol], *args: Any, **kwargs: Any
+    ) -> tuple[asyncio.Transport, asyncio.Protocol]:
+        bridge = Bridge(self, protocol_factory(), CURRENT.get())
+        transport, _ = await self.outside(self._host.create_connection(lambda: bridge, *args, **kwargs))
+        return transport, bridge.protocol
+
+    async def start_tls(  # type: ignore[override]
+        self, transport: asyncio.Transport, protocol: asyncio.Protocol, *args: Any, **kwargs: Any
+    ) -> asyncio.Transport | None:
+        bridge = Bridge(self, protocol, CURRENT.get())
+        secured: asyncio.Transport | None = await self.outside(self._host.start_tls(transport, bridge, *args, **kwargs))
+        return secured
+
+    async def getaddrinfo(self, *args: Any, **kwargs: Any) -> Any:  # type: ignore[override]
+        return await self.outside(self._host.getaddrinfo(*args, **kwargs))
+
     # What asyncio asks of any loop.
 
     def is_running(self) -> bool:
@@ -248,6 +313,17 @@ class WebLoop(asyncio.AbstractEventLoop):
 
     def default_exception_handler(self, context: dict[str, Any]) -> None:
         _LOGGER.error(context.get("message"), exc_info=context.get("exception"))
+
+
+def _hand_over(done: asyncio.Task[Any], future: asyncio.Future[Any], io: IoContext) -> None:
+    if not future.done():
+        if done.cancelled():
+            future.cancel()
+        elif (error := done.exception()) is not None:
+            future.set_exception(error)
+        else:
+            future.set_result(done.result())
+    io.end_outside()
 
 
 async def _as_coroutine(awaitable: Awaitable[Any]) -> Any:

@@ -252,3 +252,30 @@ def test_no_io_at_the_top_level() -> None:
         return str(await harness.run(top_level(), harness.context(allows_io=False)))
 
     assert run(main()) == f"Error: {GLOBAL_SCOPE}"
+
+
+def test_a_library_with_its_own_protocol_reaches_the_network() -> None:
+    async def main() -> bytes:
+        harness = Harness()
+
+        async def greet(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            writer.write(b"hello " + await reader.readline())
+            await writer.drain()
+            writer.close()
+
+        server = await asyncio.start_server(greet, "127.0.0.1", 0)
+        port = server.sockets[0].getsockname()[1]
+
+        async def worker() -> bytes:
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(b"worker\n")
+            answer = await reader.read()
+            writer.close()
+            return answer
+
+        answer = bytes(await harness.start(worker()))
+        server.close()
+        await server.wait_closed()
+        return answer
+
+    assert run(main()) == b"hello worker\n"
