@@ -126,6 +126,7 @@ def test_owning_can_end_and_begin_again(kind: Kind, sample: Sample, tmp_path: Pa
         for _ in range(2):
             await resources.own()
             await resources.disown()
+            await bench.clock.settle(1)
             assert asyncio.all_tasks() == {asyncio.current_task()}
             assert bench.clock.next_ms() is None
         bench.store.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,8 +22,9 @@ class Module:
     tree: ast.Module
 
 
-def modules(root: Path, folders: tuple[str, ...] = ROOMS) -> list[Module]:
-    return [read(root, path) for folder in folders for path in sorted((root / folder).rglob("*.py"))]
+@functools.cache
+def modules(root: Path, folders: tuple[str, ...] = ROOMS) -> tuple[Module, ...]:
+    return tuple(read(root, path) for folder in folders for path in sorted((root / folder).rglob("*.py")))
 
 
 def read(root: Path, path: Path) -> Module:
@@ -33,9 +35,12 @@ def read(root: Path, path: Path) -> Module:
     return Module(relative.as_posix(), name, text, ast.parse(text, filename=str(path)))
 
 
-def imports(module: Module, known: frozenset[str]) -> Iterator[tuple[str, ast.stmt]]:
-    """Each module of ours that `module` imports, at any depth of the file."""
+def imports(module: Module, known: frozenset[str], *, for_types: bool = True) -> Iterator[tuple[str, ast.stmt]]:
+    """Each module of ours that `module` imports, at any depth of the file; `for_types`: under TYPE_CHECKING too."""
+    unwanted = set() if for_types else set(type_checking_only(module.tree))
     for node in ast.walk(module.tree):
+        if node in unwanted:
+            continue
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module is not None:
@@ -45,6 +50,12 @@ def imports(module: Module, known: frozenset[str]) -> Iterator[tuple[str, ast.st
         for name in names:
             if name.startswith(f"{PACKAGE}."):
                 yield known_part(name.removeprefix(f"{PACKAGE}."), known), node
+
+
+def type_checking_only(tree: ast.Module) -> Iterator[ast.AST]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+            yield from (below for statement in node.body for below in ast.walk(statement))
 
 
 def known_part(name: str, known: frozenset[str]) -> str:

@@ -1,0 +1,177 @@
+#!/usr/bin/env python3
+"""Serve the examples of a checkout of github.com/cloudflare/python-workers-examples and ask what its own tests ask.
+
+    .venv/bin/python scripts/examples.py CHECKOUT
+
+Each is copied to a temporary folder and served by `flarebed dev`. 03 needs fastapi and jinja2 in the environment.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+FLAREBED = Path(sys.executable).with_name("flarebed")
+READY_S = 20
+
+
+@dataclass
+class Answer:
+    status: int
+    content_type: str
+    text: str
+
+
+Ask = Callable[[str], Answer]
+TEXT = "text/plain;charset=UTF-8"
+JSON = "application/json"
+FASTAPI = "This is an example of FastAPI with Jinja2 - go to /hi/<name> to see a template rendered"
+VARIABLE = "Here is an example of getting an environment variable: My env var"
+
+
+def expect(got: object, want: object) -> None:
+    if got != want:
+        raise AssertionError(f"got {got!r}, want {want!r}")
+
+
+def hello(ask: Ask) -> None:
+    expect(ask("/"), Answer(200, TEXT, "Hello world!"))
+
+
+def binding(ask: Ask) -> None:
+    expect(ask("/"), Answer(200, TEXT, "baz"))
+
+
+def fastapi(ask: Ask) -> None:
+    expect(ask("/"), Answer(200, JSON, f'{{"message":"{FASTAPI}"}}'))
+    expect(ask("/hi/Dominik"), Answer(200, JSON, '{"message":"Hello, Dominik!"}'))
+    expect(ask("/env"), Answer(200, JSON, f'{{"message":"{VARIABLE}"}}'))
+
+
+def query_d1(ask: Ask) -> None:
+    answer = ask("/")
+    expect(answer.status, 200)
+    expect(json.loads(answer.text)["author"] in ("Wikipedia", "Dominik Picheta", "Hood Chatham"), True)
+
+
+def cron(ask: Ask) -> None:
+    answer = ask("/")
+    expect((answer.status, answer.content_type), (200, TEXT))
+    expect("Hello from Cron Worker" in answer.text, True)
+    expect(ask("/cdn-cgi/handler/scheduled?cron=*/1+*+*+*+*").text, "ok")
+
+
+def workflows(ask: Ask) -> None:
+    expect("/start" in ask("/").text, True)
+    started = ask("/start")
+    expect(started.status, 200)
+    instance = started.text.rpartition("ID: ")[2].strip()
+    for _ in range(60):  # its steps take up to 25 seconds
+        status = json.loads(ask(f"/status/{instance}").text)
+        if status["status"] != "running":
+            break
+        time.sleep(0.5)
+    expect(status["status"], "complete")
+
+
+EXAMPLES: dict[str, Callable[[Ask], None]] = {
+    "01-hello": hello,
+    "02-binding": binding,
+    "03-fastapi": fastapi,
+    "04-query-d1": query_d1,
+    "08-cron": cron,
+    "10-workflows": workflows,
+}
+
+
+def free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
+
+
+@contextlib.contextmanager
+def serving(folder: Path) -> Iterator[Ask]:
+    port = free_port()
+    command = [str(FLAREBED), "dev", "--port", str(port)]
+    with (folder / "flarebed.log").open("wb") as log:
+        process = subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT)
+    try:
+        wait_ready(port, process)
+        yield lambda path: get(port, path)
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.wait(timeout=10)
+
+
+def wait_ready(port: int, process: subprocess.Popen[bytes]) -> None:
+    end_s = time.monotonic() + READY_S
+    while time.monotonic() < end_s and process.poll() is None:
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+            return
+        time.sleep(0.05)
+    raise AssertionError("flarebed dev does not listen")
+
+
+def get(port: int, path: str) -> Answer:
+    try:
+        response = urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=30)
+    except urllib.error.HTTPError as error:
+        response = error
+    with response:
+        return Answer(response.status, response.headers.get("content-type", ""), response.read().decode())
+
+
+def prepare(folder: Path) -> None:
+    """An example's SQL becomes a migration."""
+    sql = folder / "db_init.sql"
+    if sql.exists():
+        (folder / "migrations").mkdir()
+        shutil.copy(sql, folder / "migrations" / "0001_init.sql")
+        apply = [str(FLAREBED), "d1", "migrations", "apply", "quotes"]
+        subprocess.run(apply, cwd=folder, check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+
+
+def run(name: str, source: Path) -> str:
+    """What is wrong, or an empty text."""
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary) / name
+        shutil.copytree(source, folder)
+        try:
+            prepare(folder)
+            with serving(folder) as ask:
+                EXAMPLES[name](ask)
+        except Exception as error:
+            log = folder / "flarebed.log"
+            shown = log.read_text(encoding="utf-8")[-2000:] if log.exists() else ""
+            return f"{type(error).__name__}: {error}\n{shown}"
+    return ""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="serve the examples of a checkout and ask what its tests ask")
+    parser.add_argument("checkout", type=Path)
+    checkout = parser.parse_args().checkout
+    failed = 0
+    for name in EXAMPLES:
+        wrong = run(name, checkout / name)
+        failed += bool(wrong)
+        print(f"{name}: {wrong or 'as its test expects'}")
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
