@@ -10,10 +10,13 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import httpx
 from flarebed.bindings.clock import VirtualClock
+from flarebed.bindings.d1.engine import D1Resources
+from flarebed.bindings.d1.migrations import apply_pending
+from flarebed.bindings.d1.spec import D1DatabaseSpec
 from flarebed.emulator.app import App, build
 from flarebed.emulator.config.load import load
 from flarebed.emulator.server.asgi import Application
@@ -80,6 +83,12 @@ class Served:
                 await asyncio.wait([self.clock.loop.create_future()], timeout=_OUTSIDE_S)
             else:
                 await self.clock.advance(max(0.0, due_ms - self.clock.now_ms()))
+
+    def migrate(self) -> None:
+        """As `flarebed d1 migrations apply` does, for every database of the config."""
+        databases = cast("D1Resources", self.app.resources["d1"]).databases
+        for spec in cast("tuple[D1DatabaseSpec, ...]", self.app.config.specs["d1"]):
+            apply_pending(databases[spec.binding], spec, self.app.config.root)
 
     async def advance(self, seconds: float) -> None:
         await self.clock.advance(seconds * 1000)

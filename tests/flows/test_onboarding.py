@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from tests.flows.migrated import migrate
 from tests.served import ROOT, START_MS, Served, served
 from tests.support import run
 
@@ -25,7 +24,7 @@ async def status(worker: Served) -> dict[str, Any]:
 def test_from_the_request_to_the_verified_tenant(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with served(FOLDER, tmp_path) as worker:
-            await migrate(worker)
+            worker.migrate()
             assert (await worker.post("/", TENANT)).json == {"id": "tenant-t1"}
             assert (await worker.get("/tenants/t1")).json == {"id": "t1", "state": "created"}
             await worker.advance(2)
@@ -41,7 +40,7 @@ def test_from_the_request_to_the_verified_tenant(tmp_path: Path) -> None:
 def test_the_same_tenant_twice_is_what_production_answers(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with served(FOLDER, tmp_path) as worker:
-            await migrate(worker)
+            worker.migrate()
             await worker.post("/", TENANT)
             second = await worker.post("/", TENANT)
             assert second.status == 500
@@ -54,7 +53,7 @@ def test_the_same_tenant_twice_is_what_production_answers(tmp_path: Path) -> Non
 def test_a_restart_in_the_sleep_runs_no_step_again(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with served(FOLDER, tmp_path) as worker:
-            await migrate(worker)
+            worker.migrate()
             await worker.post("/", TENANT)
             await worker.advance(10)
         async with served(FOLDER, tmp_path, start_ms=START_MS + 12_000) as worker:
@@ -70,7 +69,7 @@ def test_a_restart_in_the_sleep_runs_no_step_again(tmp_path: Path) -> None:
 def test_a_wake_up_that_is_overdue_after_a_restart(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with served(FOLDER, tmp_path) as worker:
-            await migrate(worker)
+            worker.migrate()
             await worker.post("/", TENANT)
         async with served(FOLDER, tmp_path, start_ms=START_MS + 3_600_000) as worker:
             await worker.advance(2)
@@ -99,7 +98,7 @@ def test_a_retry_finds_what_was_mended(tmp_path: Path) -> None:
         async with served(FOLDER, tmp_path) as worker:
             await worker.post("/", TENANT)
             await worker.advance(14)
-            await migrate(worker)
+            worker.migrate()
             await worker.advance(32)
             assert await status(worker) == {"status": "complete", "output": COMPLETE, "error": None}
 

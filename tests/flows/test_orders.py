@@ -6,7 +6,6 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
-from tests.flows.migrated import migrate
 from tests.served import ROOT, Served, served
 from tests.support import run
 
@@ -19,7 +18,7 @@ LARGE = {"sku": "desk", "quantity": 2, "total": 2000}
 def scenario(tmp_path: Path, story: Callable[[Served], Awaitable[None]]) -> None:
     async def whole() -> None:
         async with served(FOLDER, tmp_path) as worker:
-            await migrate(worker)
+            worker.migrate()
             await story(worker)
 
     run(whole())

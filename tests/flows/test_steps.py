@@ -7,7 +7,6 @@ from typing import Any
 
 import httpx
 
-from tests.flows.migrated import migrate
 from tests.served import ROOT, Served, served
 from tests.support import run
 
@@ -22,7 +21,7 @@ async def ended(worker: Served, path: str) -> tuple[str, Any]:
 def test_import_sums_what_it_wrote_in_batches(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with served(ROOT / "fixtures" / "import", tmp_path) as worker:
-            await migrate(worker)
+            worker.migrate()
             assert (await worker.ask("PUT", "/sales-1", CSV)).json == {"id": "sales-1"}
             await worker.advance(1)
             report = {
@@ -91,7 +90,7 @@ def test_pipeline_tries_again_what_may_mend(tmp_path: Path) -> None:
     async def scenario() -> None:
         outside = Services(docs=[503, 503], hooks=[500])
         async with served(ROOT / "fixtures" / "pipeline", tmp_path, outbound=outside.client) as worker:
-            await migrate(worker)
+            worker.migrate()
             instance = (await worker.post("/guide", "")).json["id"]
             await worker.advance(10 + 20 + 10 + 1)
             assert await ended(worker, f"/{instance}") == ("complete", {"document": "guide", "chunks": 3})
