@@ -19,10 +19,14 @@ from flarebed.emulator.runtime.python.proxy import JsProxy, from_js_error, from_
 
 def string(value: Any) -> str:
     """A USVString: lone surrogates become U+FFFD."""
-    text = value if type(value) is str else ecma.to_string(from_python(value))
+    text = value if type(value) is str else _text(value)
     if text.isascii():
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def _text(value: Any) -> str:
+    return str(value) if isinstance(value, JsProxy) else ecma.to_string(from_python(value))
 
 
 def optional_string(value: Any, default: str = "") -> str:
@@ -97,7 +101,7 @@ class BadPair(Exception):
 def buffer(value: Any) -> bytes | None:
     """The bytes of an ArrayBuffer, a view, or a Python buffer; None for anything else. Bytes are not copied."""
     if isinstance(value, JsBuffer):
-        return value_bytes(value.value)
+        return value_bytes(value.js_value())
     if type(value) is bytes:
         return value
     if isinstance(value, bytearray | memoryview):

@@ -162,7 +162,7 @@ class URLSearchParams(JsProxy):
         return bool(self._params.has(string(name), None if value is None else string(value)))
 
     def sort(self) -> None:
-        self._params.sort()
+        self._params.sort()  # type: ignore[no-untyped-call]
         self._write_back()
 
     def entries(self) -> JsIterator:
