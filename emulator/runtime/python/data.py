@@ -7,11 +7,24 @@ of it copies nothing. Source: Pyodide's documentation, "Type translations".
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, Final
 
 from flarebed.bindings import ecma
-from flarebed.bindings.values import ArrayBuffer, Date, Map, Set, View
-from flarebed.emulator.runtime.python.proxy import Constructor, JsProxy, from_python, to_python
+from flarebed.bindings.values import ELEMENT_SIZES, ArrayBuffer, Date, Map, Set, View
+from flarebed.emulator.runtime.python.conversion import to_py
+from flarebed.emulator.runtime.python.js.array import ArrayConstructor, ArrayMethods
+from flarebed.emulator.runtime.python.js.binary import (
+    ArrayBufferConstructor,
+    BufferMethods,
+    TypedArrayConstructor,
+    TypedArrayMethods,
+    writable,
+)
+from flarebed.emulator.runtime.python.js.collections import MapConstructor, MapMethods, SetConstructor, SetMethods
+from flarebed.emulator.runtime.python.js.data_view import DataViewConstructor, DataViewMethods
+from flarebed.emulator.runtime.python.js.date import DateConstructor, DateMethods
+from flarebed.emulator.runtime.python.js.object import ObjectConstructor
+from flarebed.emulator.runtime.python.proxy import _WRAPPERS, JsProxy, from_python, to_python
 
 
 class Wrapper(JsProxy):
@@ -35,6 +48,7 @@ class JsObject(Wrapper, js="Object", wraps=(dict,)):
     """A plain object: its properties are attributes; it can't be indexed, as in Pyodide."""
 
     __slots__ = ()
+    Static = ObjectConstructor
 
     def own_properties(self) -> dict[str, Any]:
         properties: dict[str, Any] = self.value
@@ -102,10 +116,11 @@ class ObjectMap(Wrapper, js="Object"):
         return self[key] if key in self.value else default
 
 
-class JsArray(Wrapper, public=True, js="Array", wraps=(list,)):
+class JsArray(ArrayMethods, Wrapper, public=True, js="Array", wraps=(list,)):
     """An Array; also a Python mutable sequence."""
 
     __slots__ = ()
+    Static = ArrayConstructor
 
     @property
     def length(self) -> int:
@@ -167,10 +182,11 @@ class JsArray(Wrapper, public=True, js="Array", wraps=(list,)):
         return ecma.to_string(self.value)
 
 
-class JsMap(Wrapper, public=True, js="Map", wraps=(Map,)):
+class JsMap(MapMethods, Wrapper, public=True, js="Map", wraps=(Map,)):
     """A Map; also a Python mapping."""
 
     __slots__ = ()
+    Static = MapConstructor
 
     @property
     def size(self) -> int:
@@ -227,10 +243,11 @@ class JsMap(Wrapper, public=True, js="Map", wraps=(Map,)):
         return to_python([[key, value] for key, value in self.value.items()])
 
 
-class JsSet(Wrapper, js="Set", wraps=(Set,)):
+class JsSet(SetMethods, Wrapper, js="Set", wraps=(Set,)):
     """A Set."""
 
     __slots__ = ()
+    Static = SetConstructor
 
     @property
     def size(self) -> int:
@@ -245,34 +262,16 @@ class JsSet(Wrapper, js="Set", wraps=(Set,)):
     def __iter__(self) -> Iterator[Any]:
         return map(to_python, iter(self.value))
 
-    def has(self, member: Any) -> bool:
-        return member in self
 
-    def add(self, member: Any) -> JsSet:
-        self.value.add(from_python(member))
-        return self
-
-    def delete(self, member: Any) -> bool:
-        return bool(self.value.delete(from_python(member)))
-
-    def clear(self) -> None:
-        self.value.clear()
-
-
-class JsDate(Wrapper, js="Date", wraps=(Date,)):
+class JsDate(DateMethods, Wrapper, js="Date", wraps=(Date,)):
     """A Date."""
 
     __slots__ = ()
-
-    def getTime(self) -> int | float:
-        milliseconds: int | float = to_python(float(self.value.ms))
-        return milliseconds
-
-    valueOf = getTime
+    Static = DateConstructor
 
 
-class JsBuffer(Wrapper, public=True, js="ArrayBuffer", wraps=(ArrayBuffer,)):
-    """An ArrayBuffer, with Pyodide's ways to its bytes."""
+class JsBuffer(Wrapper, public=True, js="ArrayBuffer"):
+    """What has bytes: Pyodide's ways to them."""
 
     __slots__ = ()
 
@@ -299,21 +298,23 @@ class JsBuffer(Wrapper, public=True, js="ArrayBuffer", wraps=(ArrayBuffer,)):
 
     def assign(self, source: Any) -> None:
         """Overwrite the bytes with those of a Python buffer of the same size."""
-        memory = memoryview(self.value.data)
-        memory[:] = memoryview(source).cast("B")
+        writable(self.value)[:] = memoryview(source).cast("B")
 
     def assign_to(self, target: Any) -> None:
         memoryview(target).cast("B")[:] = bytes(self.value)
 
 
-class JsTypedArray(JsBuffer, public=True, js="Uint8Array", wraps=(View,)):
-    """A typed array or DataView."""
+class JsArrayBuffer(BufferMethods, JsBuffer, public=True, js="ArrayBuffer", wraps=(ArrayBuffer,)):
+    """An ArrayBuffer."""
 
     __slots__ = ()
+    Static = ArrayBufferConstructor
 
-    @property
-    def constructor(self) -> Any:
-        return typed_array_constructor(self.value.kind)
+
+class JsView(JsBuffer):
+    """A window on an ArrayBuffer."""
+
+    __slots__ = ()
 
     @property
     def js_tag(self) -> str:
@@ -331,6 +332,31 @@ class JsTypedArray(JsBuffer, public=True, js="Uint8Array", wraps=(View,)):
     def buffer(self) -> Any:
         return to_python(self.value.buffer)
 
+    def to_memoryview(self) -> memoryview:
+        copy = View(ArrayBuffer(bytearray(bytes(self.value))), self.value.kind)
+        return copy.memory()
+
+    def assign(self, source: Any) -> None:
+        start = self.value.byte_offset
+        memoryview(writable(self.value.buffer))[start : start + self.value.byte_length] = memoryview(source).cast("B")
+
+
+class JsDataView(DataViewMethods, JsView, js="DataView"):
+    """A DataView."""
+
+    __slots__ = ()
+    Static = DataViewConstructor
+
+
+class JsTypedArray(TypedArrayMethods, JsView, public=True, js="TypedArray"):
+    """A typed array."""
+
+    __slots__ = ()
+
+    @property
+    def constructor(self) -> TypedArrayConstructor:
+        return TYPED_ARRAYS[self.value.kind]
+
     @property
     def length(self) -> int:
         return len(self.value)
@@ -338,80 +364,27 @@ class JsTypedArray(JsBuffer, public=True, js="Uint8Array", wraps=(View,)):
     def __len__(self) -> int:
         return len(self.value)
 
-    def __getitem__(self, index: int | slice) -> Any:
-        elements = self.value.elements()[index]
-        return [to_python(element) for element in elements] if isinstance(index, slice) else to_python(elements)
+    def __getitem__(self, index: int) -> Any:
+        if isinstance(index, slice):
+            raise NotImplementedError("Slice subscripting isn't implemented for typed arrays")
+        try:
+            return to_python(self.value.elements()[index])
+        except IndexError:
+            raise IndexError(index) from None
 
     def __iter__(self) -> Iterator[Any]:
         return map(to_python, iter(self.value.elements()))
 
-    def to_memoryview(self) -> memoryview:
-        copy = View(ArrayBuffer(bytearray(bytes(self.value))), self.value.kind)
-        return copy.memory()
-
-    def assign(self, source: Any) -> None:
-        start = self.value.byte_offset
-        memoryview(self.value.buffer.data)[start : start + self.value.byte_length] = memoryview(source).cast("B")
-
-    def toString(self) -> str:
-        return ecma.to_string(self.value)
+    def own_properties(self) -> dict[str, Any]:
+        return {str(index): element for index, element in enumerate(self.value.elements())}
 
 
-def typed_array_constructor(kind: str) -> Constructor:
-    """The constructor of one of the typed arrays, by name."""
-    return _TYPED_ARRAYS.setdefault(kind, Constructor(JsTypedArray, kind))
+TYPED_ARRAYS: Final = {kind: TypedArrayConstructor(JsTypedArray, kind) for kind in ELEMENT_SIZES if kind != "DataView"}
+"""The constructors of the typed arrays, by name."""
 
 
-_TYPED_ARRAYS: dict[str, Constructor] = {}
+def _view(value: View) -> JsView:
+    return JsDataView(value) if value.kind == "DataView" else JsTypedArray(value)
 
 
-def to_py(value: Any, depth: int = -1, default_converter: Callable[..., Any] | None = None) -> Any:
-    """JsProxy.to_py: arrays, plain objects, maps and sets become list, dict, dict and set; buffers memoryviews.
-
-    What has no Python form goes to `default_converter(proxy, convert, cache_conversion)`, or stays a proxy.
-    """
-    return _Conversion(default_converter).convert(value, depth)
-
-
-class _Conversion:
-    """One call of to_py; remembers containers, so that cycles and shared parts stay as they are."""
-
-    def __init__(self, default_converter: Callable[..., Any] | None) -> None:
-        self._default_converter = default_converter
-        self._done: dict[int, Any] = {}
-
-    def convert(self, value: Any, depth: int) -> Any:
-        kind = type(value)
-        if kind is str or kind is int or kind is bool:
-            return value
-        if kind is dict or kind is list or kind is Map or kind is Set:
-            return self._container(value, depth) if depth else to_python(value)
-        if kind is View or kind is ArrayBuffer:
-            return to_python(value).to_memoryview()
-        proxy = to_python(value)
-        if self._default_converter is None or not isinstance(proxy, JsProxy):
-            return proxy
-        return self._default_converter(
-            proxy, lambda inner: self.convert(from_python(inner), depth - 1), self._done.__setitem__
-        )
-
-    def _container(self, value: Any, depth: int) -> Any:
-        done = self._done.get(id(value))
-        if done is not None:
-            return done
-        convert = self.convert
-        if type(value) is list:
-            items: list[Any] = []
-            self._done[id(value)] = items
-            items.extend([convert(item, depth - 1) for item in value])
-            return items
-        if type(value) is Set:
-            members: set[Any] = set()
-            self._done[id(value)] = members
-            members.update(convert(member, depth - 1) for member in value)
-            return members
-        entries: dict[Any, Any] = {}
-        self._done[id(value)] = entries
-        for key, item in value.items():
-            entries[convert(key, depth - 1)] = convert(item, depth - 1)
-        return entries
+_WRAPPERS[View] = _view

@@ -16,13 +16,13 @@ from flarebed.emulator.runtime.python.js.protocols import (
     ValueConstructor,
     caller,
     iterate,
-    own_properties,
     relative_index,
     strict_equals,
     to_integer,
+    to_number,
     truthy,
 )
-from flarebed.emulator.runtime.python.proxy import JsProxy, from_python, throw, to_python
+from flarebed.emulator.runtime.python.proxy import from_python, throw, to_python
 
 
 class ArrayReads:
@@ -152,7 +152,7 @@ def sort_key(compare: Any) -> Callable[[Any], Any]:
 
 
 def _sign(compared: Any) -> int:
-    number = ecma.to_number(compared)
+    number = to_number(compared)
     return (number > 0) - (number < 0)
 
 
@@ -277,10 +277,7 @@ def array_like(source: Any) -> list[Any]:
     if isinstance(source, dict) and "length" in source:
         length = max(0, min(to_integer(source["length"]), MAX_SAFE_INTEGER))
         return [source.get(str(index), UNDEFINED) for index in range(length)]
-    if isinstance(source, dict) or not ecma.is_object(source) and not isinstance(source, str):
-        own_properties(source)
-        return []
     look = to_python(source)
-    if isinstance(look, JsProxy) and not hasattr(look, "__iter__"):
+    if isinstance(source, bool | int | float) or (ecma.is_object(source) and not hasattr(look, "__iter__")):
         return []
     return list(iterate(source))

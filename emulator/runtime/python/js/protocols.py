@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from flarebed.bindings import ecma
+from flarebed.bindings.errors import JsError
 from flarebed.bindings.values import UNDEFINED, Error, Map, Set, View
-from flarebed.emulator.runtime.python.proxy import Constructor, JsProxy, from_python, throw, to_python
+from flarebed.emulator.runtime.python.proxy import Constructor, JsProxy, from_js_error, from_python, throw, to_python
 
 
 def own_properties(value: Any) -> dict[str, Any]:
@@ -39,7 +40,8 @@ def iterate(value: Any) -> Iterator[Any]:
         return iter(value.elements())
     look = to_python(value)
     if not ecma.is_object(value) or not isinstance(look, Iterable):
-        raise throw(f"{_described(value)} is not iterable (cannot read property Symbol(Symbol.iterator))", "TypeError")
+        why = " (cannot read property Symbol(Symbol.iterator))" if value is not None and value is not UNDEFINED else ""
+        raise throw(f"{_described(value)} is not iterable{why}", "TypeError")
     return map(from_python, look)
 
 
@@ -77,11 +79,19 @@ def strict_equals(one: Any, two: Any) -> bool:
     return one is two
 
 
+def to_number(value: Any) -> int | float:
+    """Number(value); a JsException for a BigInt."""
+    try:
+        return ecma.to_number(value)
+    except JsError as error:
+        raise from_js_error(error) from None
+
+
 def to_integer(value: Any, default: int = 0) -> int:
     """ToIntegerOrInfinity, with infinities cut to what no length reaches; undefined is `default`."""
     if value is UNDEFINED:
         return default
-    number = ecma.to_number(value)
+    number = to_number(value)
     if number != number:
         return 0
     return int(max(-(2.0**53), min(2.0**53, number)))
@@ -94,13 +104,11 @@ def relative_index(value: Any, length: int, default: int) -> int:
 
 
 def _described(value: Any) -> str:
-    """How V8 names a value in "... is not iterable"."""
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return f"number {ecma.to_string(value)}"
-    if value is None or value is UNDEFINED:
-        return ecma.to_string(value)
+    """How V8 names a value in "... is not iterable" and "... is not a function"."""
     kind = ecma.typeof(value)
-    return kind if kind in ("object", "function") else f"{kind} {ecma.to_string(value)}"
+    if value is None or kind in ("undefined", "object", "function"):
+        return ecma.to_string(None) if value is None else kind
+    return f'string "{value}"' if kind == "string" else f"{kind} {ecma.to_string(value)}"
 
 
 class JsFunction(JsProxy, js="Function"):
@@ -148,3 +156,6 @@ class ValueConstructor(Constructor):
 
     def make(self, *arguments: Any) -> Any:
         raise NotImplementedError
+
+    def __call__(self, *_arguments: Any, **_options: Any) -> Any:
+        raise throw(f"Constructor {self.name} requires 'new'", "TypeError")
