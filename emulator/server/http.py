@@ -26,10 +26,11 @@ class HttpServer:
         self._config = Config(
             application,
             http=Connection,
-            ws="websockets-sansio",
+            ws="none",  # `Connection` loads it when it is first needed
             lifespan="off",
             log_config=None,
             access_log=False,
+            proxy_headers=False,
             timeout_keep_alive=_KEEP_ALIVE_S,
         )
         self._config.load()

@@ -13,10 +13,12 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from uvicorn.config import Config
+from uvicorn.importer import import_from_string
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
 _FLUSH_POLL_S = 0.005
+WEBSOCKETS = "uvicorn.protocols.websockets.websockets_sansio_impl"
 
 
 class Gate(Protocol):
@@ -91,6 +93,13 @@ class Connection(HttpToolsProtocol):
         super().on_response_complete()
         if self._gate.retired():
             self.loop.call_soon(self.retire)  # not below uvicorn's own handling of this connection
+
+    def _should_upgrade_to_ws(self) -> bool:
+        return True
+
+    def handle_websocket_upgrade(self) -> None:
+        self.ws_protocol_class = import_from_string(f"{WEBSOCKETS}:WebSocketsSansIOProtocol")
+        super().handle_websocket_upgrade()
 
     def retire(self) -> None:
         """Give this connection away, unless a request is in the making: then after its response."""

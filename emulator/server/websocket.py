@@ -70,8 +70,10 @@ async def _to_worker(peer: WebSocketPeer, receive: Receive) -> None:
     while True:
         message = await receive()
         if message["type"] == "websocket.disconnect":
-            code = message.get("code", _ABNORMAL)
-            peer.deliver_close(code, message.get("reason") or "", code != _ABNORMAL)
+            code, reason = message["code"], message.get("reason")
+            if reason is None and code == _NO_CODE:
+                code = _ABNORMAL  # uvicorn's word for a connection that was lost without a closing handshake
+            peer.deliver_close(code, reason or "", code != _ABNORMAL)
             return
         data = message.get("text")
         peer.deliver(data if data is not None else message["bytes"])

@@ -20,6 +20,7 @@ from typing import Final
 from flarebed.emulator.supervisor.messages import Decoder, Message, receive, send
 
 _CHILD: Final = "flarebed.emulator.supervisor.child"
+_AFTERWARDS: Final = ("uvicorn.protocols.websockets.websockets_sansio_impl", "httpx")
 
 
 @dataclass(frozen=True)
@@ -53,8 +54,6 @@ def _serve(sock: socket.socket, lifeline: int, project: str) -> None:
             signal.signal(number, lambda *_: None)  # the terminal sends them to all of us; the supervisor acts
         importlib.import_module(_CHILD)
         importlib.import_module(project)
-        gc.collect()
-        gc.freeze()  # a fork's collections then leave the shared pages alone
         _Server(sock, lifeline).run()
         status = 0
     except BaseException:
@@ -69,6 +68,7 @@ class _Server:
         self._lifeline = lifeline
         self._decoder = Decoder()
         self._children: dict[int, int] = {}
+        self._complete = False
         self._woken, self._wake = socket.socketpair()
 
     def run(self) -> None:
@@ -104,6 +104,9 @@ class _Server:
             os.close(fd)
         self._children[pid] = message.fields["id"]
         send(self._sock, Message({"is": "spawned", "id": message.fields["id"], "pid": pid}))
+        if not self._complete:
+            self._complete = True
+            _load_afterwards()
 
     def _reap(self) -> None:
         with contextlib.suppress(ChildProcessError):
@@ -113,11 +116,18 @@ class _Server:
                 send(self._sock, Message(exited))
 
 
+def _load_afterwards() -> None:
+    """What no first request needs, for the processes to come; while the first one starts."""
+    for name in _AFTERWARDS:
+        importlib.import_module(name)
+    gc.collect()
+    gc.freeze()  # later forks' garbage collections then leave the shared pages alone
+
+
 def _run_child(message: Message, lifeline: int) -> None:
     """Never returns, and never unwinds into the server's frames."""
     code = 1
     try:
-        gc.unfreeze()
         code = importlib.import_module(_CHILD).run(message.fields, message.fds, lifeline)
     except BaseException:
         sys.excepthook(*sys.exc_info())

@@ -58,6 +58,7 @@ class Supervisor:
         self._may_wait = True
         self._short_lives = 0
         self._stopping = False
+        self._code = 0
         self._interrupted_s = 0.0
 
     def start(self) -> None:
@@ -85,15 +86,14 @@ class Supervisor:
         if self._stopping:
             return
         self._stopping = True
+        self._code = code
         self._terminal.leave_keys()
         for runtime in self._alive():
             if runtime is self._current and not runtime.debugging and not runtime.hung:
                 runtime.tell({"do": "stop"})
             else:
                 runtime.signal(signal.SIGKILL)
-        self._loop.call_later(_STOP_S, self._end, code)
-        if not self._alive():
-            self._end(code)
+        self._loop.call_later(0 if not self._alive() else _STOP_S, self._end, code)
 
     # Processes
 
@@ -168,8 +168,8 @@ class Supervisor:
     def _exited(self, runtime: Runtime, code: int) -> None:
         self._leaving.discard(runtime)
         if self._stopping:
-            if not self._alive():
-                self._end(0)
+            if all(other is runtime or not other.pid for other in self._alive()):
+                self._end(self._code)
         elif runtime is self._coming:
             self._terminal.say("error", f"The Worker's process {_how(code)} while it was starting.")
             self._short_lives += 1
