@@ -120,14 +120,20 @@ def _consumer(entry: Entry) -> QueueConsumerSpec:
             'Only "worker" consumers can be configured in your Wrangler configuration.'
         )
     entry.optional("type", owner="")
-    settings: dict[str, Any] = {name: _number(entry, name) for name in _RANGES}
+    settings: dict[str, Any] = {
+        "max_batch_size": _number(entry, "max_batch_size"),
+        "max_batch_timeout": _number(entry, "max_batch_timeout"),
+        "max_retries": _number(entry, "max_retries"),
+        "dead_letter_queue": entry.optional("dead_letter_queue", owner=""),
+        "max_concurrency": _number(entry, "max_concurrency"),
+    }
     entry.optional("visibility_timeout_ms", "number", owner="")  # of pull consumers
-    settings["dead_letter_queue"] = entry.optional("dead_letter_queue", owner="")
+    settings["retry_delay"] = _number(entry, "retry_delay")
     return QueueConsumerSpec(queue, **{name: value for name, value in settings.items() if value is not None})
 
 
 def _number(entry: Entry, name: str) -> int | None:
-    """Wrangler takes any number here, and production then refuses the deployment: warned about, and brought in range."""
+    """Wrangler takes any number, production then refuses the deployment: warned about, and brought in range."""
     value = entry.optional(name, "number", owner="")
     if value is None:
         return None

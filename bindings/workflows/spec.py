@@ -48,7 +48,7 @@ class WorkflowSpec:
 
 def parse(section: Section) -> tuple[WorkflowSpec, ...]:
     specs = tuple(_workflow(entry) for entry in entries(section, "workflows"))
-    repeated = [name for name, count in Counter(spec.name for spec in specs if spec.name).items() if count > 1]
+    repeated = [name for name, count in Counter(spec.name for spec in specs).items() if count > 1]
     if repeated:
         listed = '", "'.join(repeated)
         section.complaints.error(f'"workflows" bindings must have unique "name" values; duplicate(s) found: "{listed}"')

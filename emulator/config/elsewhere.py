@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from flarebed.bindings.entry import Entry, as_json, entries, fields_of
+from flarebed.bindings.entry import Entry, as_json, complain_of_unknown, entries, fields_of
 from flarebed.bindings.kind import Section
 from flarebed.emulator.config.diagnostics import Diagnostics
 from flarebed.emulator.config.names import LABELS, binding_names
@@ -55,8 +55,12 @@ LISTS = {
     "worker_loaders": Shape(("binding",)),
 }
 SINGLES = ("ai", "analytics", "browser", "images", "media", "stream", "version_metadata", "websearch")
-NAMED = ("durable_objects", "logfwdr", "unsafe")
-"""Sections that hold a list `bindings` of objects with a `name`."""
+NAMED = {
+    "durable_objects": ("bindings", "code_update_strategy"),
+    "logfwdr": ("bindings", "schema"),
+    "unsafe": ("bindings", "metadata", "capnp"),
+}
+"""Sections that hold a list `bindings` of objects with a `name`, and their fields."""
 
 _BUCKET = re.compile(r"[a-z0-9][a-z0-9-]{1,61}[a-z0-9]")
 
@@ -67,6 +71,7 @@ def check_list(diagnostics: Diagnostics, field: str, value: Any) -> None:
         names = [entry.required(name) for name in shape.required]
         if shape.resource and shape.resource not in shape.required:
             entry.optional(shape.resource)
+        entry.optional("remote", "boolean", owner="")
         if shape.strict:
             entry.only(*shape.required, shape.resource, *shape.others)
         if field == "r2_buckets" and names[0]:
@@ -77,8 +82,11 @@ def check_single(diagnostics: Diagnostics, field: str, value: Any) -> None:
     if not isinstance(value, dict):
         path = diagnostics.prefix + field
         diagnostics.error(f'The field "{path}" should be an object but got {as_json(value)}.')
-    elif not isinstance(value.get("binding"), str):
+        return
+    if not isinstance(value.get("binding"), str):
         diagnostics.error('binding should have a string "binding" field.', field)
+    if field not in ("ai", "version_metadata"):
+        complain_of_unknown(diagnostics, field, value, ("binding", "remote"))
 
 
 def check_named(diagnostics: Diagnostics, field: str, value: Any) -> None:
@@ -86,6 +94,7 @@ def check_named(diagnostics: Diagnostics, field: str, value: Any) -> None:
     if not isinstance(value, dict):
         diagnostics.error(f'The field "{path}" should be an object but got {as_json(value)}.')
         return
+    complain_of_unknown(diagnostics, path, value, NAMED[field])
     held = value.get("bindings", [])
     if not isinstance(held, list):
         diagnostics.error(f'The field "{path}.bindings" should be an array but got {as_json(held)}.')

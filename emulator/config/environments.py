@@ -6,7 +6,7 @@ https://developers.cloudflare.com/workers/wrangler/environments/
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from flarebed.bindings.entry import as_json, complain_of_unknown, fields_of
@@ -38,6 +38,7 @@ def settle(diagnostics: Diagnostics, env: str | None, *, redirected: bool) -> di
     if "legacy_env" in raw and not redirected:
         diagnostics.error(_LEGACY_ENV, "legacy_env")
     top = _checked(diagnostics, raw)
+    _warn_of_unsafe(diagnostics, raw)
     if not env or redirected:
         settings, child = top, None
     else:
@@ -62,6 +63,8 @@ def _environment(
         child.error(f'The field "env.{env}" should be an object but got {as_json(chosen)}.')
         return dict(top), child
     own = _checked(child, chosen)
+    if "unsafe" not in raw:
+        _warn_of_unsafe(child, chosen)
     for key, about in KEYS.items():
         if about.scope is Scope.OWN and key in raw:
             _complain_of_missing(child, key, raw[key], chosen)
@@ -75,8 +78,6 @@ def _checked(diagnostics: Diagnostics, raw: Mapping[str, Any]) -> dict[str, Any]
     """The known keys of one level, after their checks; null stands for "not set" once it has been complained about."""
     if "node_compat" in raw:
         diagnostics.error(_NODE_COMPAT, "node_compat")
-    if "unsafe" in raw:
-        diagnostics.warn('"unsafe" fields are experimental and may change or break at any time.')
     settings: dict[str, Any] = {}
     for key, about in KEYS.items():
         if key not in raw or (diagnostics.env and about.scope is Scope.TOP):
@@ -95,47 +96,53 @@ def _checked(diagnostics: Diagnostics, raw: Mapping[str, Any]) -> dict[str, Any]
     return settings
 
 
+def _warn_of_unsafe(diagnostics: Diagnostics, raw: Mapping[str, Any]) -> None:
+    if "unsafe" in raw:
+        diagnostics.warn('"unsafe" fields are experimental and may change or break at any time.')
+
+
 def _named(top: Mapping[str, Any], env: str) -> dict[str, Any]:
     return {"name": f"{top['name']}-{env}"} if top.get("name") else {}
 
 
 def _complain_of_missing(diagnostics: Diagnostics, key: str, above: Any, chosen: Mapping[str, Any]) -> None:
     """Warn about what the top level has and the environment does not inherit."""
-    env = diagnostics.env
+    path = f"env.{diagnostics.env}"
     if key not in chosen:
         diagnostics.warn(
-            f'"{key}" exists at the top level, but not on "env.{env}".\n'
+            f'"{key}" exists at the top level, but not on "{path}".\n'
             f'This is not what you probably want, since "{key}" is not inherited by environments.\n'
-            f'Please add "{key}" to "env.{env}".',
-            f"env.{env}",
+            f'Please add "{key}" to "{path}".',
+            path,
         )
-        return
-    own = fields_of(chosen[key]) or {} if key in ("vars", "define") else binding_names(key, chosen[key])
-    above_names = list(fields_of(above) or {}) if key in ("vars", "define") else binding_names(key, above)
-    missing = [name for name in above_names if name not in own]
-    if not missing:
-        return
-    listed = "\n".join(f"- {name}" for name in missing)
-    if key == "vars":
-        diagnostics.warn(
-            f'The following vars exist at the top level, but not on "env.{env}.vars".\n'
-            'This is probably not what you want, since "vars" configuration is not inherited by environments.\n'
-            f'Please add these vars to "env.{env}.vars":\n{listed}',
-            f"env.{env}.vars",
-        )
-    elif isinstance(above, list) and isinstance(chosen[key], list):
-        _complain_of_missing_bindings(diagnostics, key, missing)
+    elif key in ("vars", "define"):
+        _complain_of_missing_entries(diagnostics, key, above, chosen[key])
+    elif KEYS[key].is_list and isinstance(chosen[key], list):
+        for name in _missing(binding_names(key, above), binding_names(key, chosen[key])):
+            diagnostics.warn(
+                f'There is a {key} binding with name "{name}" at the top level, but not on "{path}".\n'
+                f'This is not what you probably want, since "{key}" configuration is not inherited by environments.\n'
+                f'Please add a binding for "{name}" to "{path}.{key}.bindings".',
+                f"{path}.{key}",
+            )
 
 
-def _complain_of_missing_bindings(diagnostics: Diagnostics, key: str, missing: list[str]) -> None:
-    env = diagnostics.env
-    for name in missing:
+def _complain_of_missing_entries(diagnostics: Diagnostics, key: str, above: Any, own: Any) -> None:
+    here = fields_of(own)
+    missing = [] if here is None else _missing(fields_of(above) or {}, here)
+    if missing:
+        what, these = ("vars", "these vars") if key == "vars" else ("define entries", "these entries")
+        path, listed = f"env.{diagnostics.env}.{key}", "\n".join(f"- {name}" for name in missing)
         diagnostics.warn(
-            f'There is a {key} binding with name "{name}" at the top level, but not on "env.{env}".\n'
-            f'This is not what you probably want, since "{key}" configuration is not inherited by environments.\n'
-            f'Please add a binding for "{name}" to "env.{env}.{key}.bindings".',
-            f"env.{env}.{key}",
+            f'The following {what} exist at the top level, but not on "{path}".\n'
+            f'This is probably not what you want, since "{key}" configuration is not inherited by environments.\n'
+            f'Please add {these} to "{path}":\n{listed}',
+            path,
         )
+
+
+def _missing(above: Iterable[str], own: Collection[str]) -> list[str]:
+    return [name for name in above if name not in own]
 
 
 def _complain_of_unknown_environment(diagnostics: Diagnostics, env: str, environments: Any) -> None:

@@ -51,6 +51,8 @@ class Key:
     scope: Scope
     check: Check
     effect: Effect = Effect.HONOURED
+    is_list: bool = False
+    """Whether it is an array of bindings, which an environment is asked to repeat one by one."""
 
 
 def _table(scope: Scope, effect: Effect, checks: Mapping[str, Check]) -> dict[str, Key]:
@@ -156,11 +158,11 @@ KEYS: dict[str, Key] = {
             "connect": anything,
         },
     ),
-    **_table(Scope.OWN, Effect.BINDING, dict.fromkeys(elsewhere.LISTS, elsewhere.check_list)),
+    **{key: Key(Scope.OWN, elsewhere.check_list, Effect.BINDING, is_list=True) for key in elsewhere.LISTS},
     **_table(Scope.OWN, Effect.BINDING, dict.fromkeys(elsewhere.SINGLES, elsewhere.check_single)),
     **_table(Scope.OWN, Effect.BINDING, dict.fromkeys(elsewhere.NAMED, elsewhere.check_named)),
     "logfwdr": Key(Scope.INHERITED, elsewhere.check_named, Effect.BINDING),
-    **{kind.key: Key(Scope.OWN, _kind(kind)) for kind in KINDS},
+    **{kind.key: Key(Scope.OWN, _kind(kind), is_list=kind.key != "queues") for kind in KINDS},
 }
 
 COMPUTED = ("configPath", "userConfigPath", "topLevelName", "definedEnvironments", "targetEnvironment")

@@ -96,7 +96,7 @@ def _config(settled: _Settled, on: frozenset[str], variables: Variables) -> Conf
         specs=_specs(settings),
         unemulated=_unemulated(settings),
         crons=tuple(settings.get("triggers", {}).get("crons", ())),
-        rules=tuple(_rule(rule) for rule in settings.get("rules", ())),
+        rules=tuple(_rule(rule) for rule in settings.get("rules") or ()),
         wasm_modules=_paths(root, settings.get("wasm_modules")),
         text_blobs=_paths(root, settings.get("text_blobs")),
         data_blobs=_paths(root, settings.get("data_blobs")),

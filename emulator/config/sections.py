@@ -79,6 +79,8 @@ def triggers(diagnostics: Diagnostics, field: str, value: Any) -> None:
 
 def rules(diagnostics: Diagnostics, field: str, value: Any) -> None:
     path = diagnostics.prefix + field
+    if not value and not isinstance(value, dict):
+        return
     if not isinstance(value, list):
         diagnostics.error(f'The field "{path}" should be an array but got {as_json(value)}.')
         return
