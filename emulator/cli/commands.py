@@ -85,8 +85,6 @@ def _variables(pairs: list[str]) -> dict[str, str]:
     for pair in pairs:
         name, colon, value = pair.partition(":")
         if not colon or not name:
-            raise UserError(
-                f'"--var {pair}" is not of the form KEY:VALUE.', hint="For example --var API_HOST:localhost"
-            )
+            raise UserError(f'"--var {pair}" is not KEY:VALUE.', hint="For example: --var API_HOST:localhost")
         variables[name] = value
     return variables

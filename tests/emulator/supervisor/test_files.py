@@ -1,0 +1,105 @@
+"""Which files count, and when they have changed."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from flarebed.emulator.supervisor import files as module
+from flarebed.emulator.supervisor.files import Files, Signature, from_json, is_source, signature, signatures, sources
+from flarebed.emulator.supervisor.watch import folders
+
+
+@pytest.fixture(autouse=True)
+def _every_check_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_LEAST_INTERVAL_S", 0.0)
+    monkeypatch.setattr(module, "_LEAST_SHARE", 0)
+
+
+def watch(*paths: Path, known: dict[str, Signature] | None = None) -> tuple[Files, list[dict[str, Signature]]]:
+    told: list[dict[str, Signature]] = []
+    return Files(lambda: list(paths), known or {}, told.append), told
+
+
+def test_a_save_of_any_kind_is_a_change(tmp_path: Path) -> None:
+    entry = tmp_path / "entry.py"
+    entry.write_text("a = 1\n")
+    watched, told = watch(entry)
+    assert told == [signatures([str(entry)])]
+    assert not watched.changed()
+    entry.write_text("a = 22\n")
+    assert watched.changed()
+    watched, _ = watch(entry)
+    other = tmp_path / "other"
+    other.write_text("a = 33\n")
+    before = entry.stat()
+    os.utime(other, ns=(before.st_atime_ns, before.st_mtime_ns))
+    other.replace(entry)  # as many editors save; time and size are the same
+    assert watched.changed()
+    watched, _ = watch(entry)
+    entry.unlink()
+    assert watched.changed()
+
+
+def test_a_file_that_appears_is_a_change(tmp_path: Path) -> None:
+    secrets = tmp_path / ".dev.vars"
+    watched, _ = watch(secrets)
+    assert not watched.changed()
+    secrets.write_text("A=1\n")
+    assert watched.changed()
+
+
+def test_what_was_saved_while_the_code_was_read_is_a_change(tmp_path: Path) -> None:
+    entry = tmp_path / "entry.py"
+    entry.write_text("a = 1\n")
+    known = signatures([str(entry)])
+    entry.write_text("a = 22\n")
+    watched, _ = watch(entry, known=known)
+    assert watched.changed()
+
+
+def test_code_that_can_not_run_is_not_asked_for_again(tmp_path: Path) -> None:
+    entry = tmp_path / "entry.py"
+    entry.write_text("a = 1\n")
+    watched, _ = watch(entry)
+    entry.write_text("a = \n")
+    assert watched.changed()
+    watched.accept(signatures([str(entry), str(tmp_path / "unknown")]))
+    assert not watched.changed()
+    entry.write_text("a = 333\n")
+    assert watched.changed()
+
+
+def test_signatures_travel_as_json(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("x")
+    found = signature(str(tmp_path / "a"))
+    assert found is not None
+    assert from_json({"a": list(found), "b": None}) == {"a": found, "b": None}
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("m.py", True), ("wrangler.toml", True), (".dev.vars.staging", True), (".env", True), ("data.sqlite", False)],
+)
+def test_sources_are_modules_configs_and_secrets(name: str, expected: bool) -> None:
+    assert is_source(f"/project/{name}") is expected
+
+
+def test_packages_caches_and_state_are_not_searched(tmp_path: Path) -> None:
+    for name in (
+        "src/pkg",
+        "node_modules/x",
+        ".wrangler/state",
+        "src/__pycache__",
+        ".git",
+        "env/lib",
+        "python_modules",
+    ):
+        (tmp_path / name).mkdir(parents=True)
+        (tmp_path / name / "m.py").touch()
+    (tmp_path / "env" / "pyvenv.cfg").touch()
+    assert folders(tmp_path, []) == [tmp_path, tmp_path / "src", tmp_path / "src/pkg"]
+    assert sources(tmp_path) == [tmp_path / "src/pkg/m.py"]
+    outside = tmp_path.parent
+    assert folders(tmp_path / "src", [str(outside / "x.toml")])[0] == outside
