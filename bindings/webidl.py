@@ -14,6 +14,9 @@ from flarebed.bindings.ecma import is_object, to_number, to_string
 from flarebed.bindings.errors import JsError, type_error
 from flarebed.bindings.values import UNDEFINED
 
+ABSENT: Final[Any] = object()
+"""The default of a parameter that must be passed: an explicit undefined is a value, and often a valid one."""
+
 _INT32: Final = range(-(2**31), 2**31)
 
 

@@ -23,7 +23,7 @@ from flarebed.bindings.kv.namespace import (
     check_length,
 )
 from flarebed.bindings.values import UNDEFINED, ArrayBuffer, Map, Stream, View
-from flarebed.bindings.webidl import members, optional_integer, string, wrong_parameter
+from flarebed.bindings.webidl import ABSENT, members, optional_integer, string, wrong_parameter
 
 _CHUNK_BYTES: Final = 64 * 1024
 
@@ -34,18 +34,18 @@ class KvNamespace:
     def __init__(self, namespace: Namespace) -> None:
         self._namespace = namespace
 
-    async def get(self, key: Any = UNDEFINED, options: Any = UNDEFINED) -> Any:
+    async def get(self, key: Any = ABSENT, options: Any = UNDEFINED) -> Any:
         """The value or null; of a list of keys, a Map."""
         if isinstance(key, list):
             return self._bulk(key, options, with_metadata=False)
-        if key is UNDEFINED:
+        if key is ABSENT:
             raise wrong_parameter("KvNamespace", "get", 1, "string or Array")
         return self._single(key, options)[0]
 
-    async def getWithMetadata(self, key: Any = UNDEFINED, options: Any = UNDEFINED) -> Any:
+    async def getWithMetadata(self, key: Any = ABSENT, options: Any = UNDEFINED) -> Any:
         if isinstance(key, list):
             return self._bulk(key, options, with_metadata=True)
-        if key is UNDEFINED:
+        if key is ABSENT:
             raise wrong_parameter("KvNamespace", "getWithMetadata", 1, "Array or string")
         value, metadata = self._single(key, options)
         return {"value": value, "metadata": _parsed(metadata), "cacheStatus": None}
@@ -65,10 +65,10 @@ class KvNamespace:
         answer["cacheStatus"] = None
         return answer
 
-    async def put(self, key: Any = UNDEFINED, value: Any = UNDEFINED, options: Any = UNDEFINED) -> Any:
-        if key is UNDEFINED:
+    async def put(self, key: Any = ABSENT, value: Any = ABSENT, options: Any = UNDEFINED) -> Any:
+        if key is ABSENT:
             raise wrong_parameter("KvNamespace", "put", 1, "string")
-        if value is UNDEFINED:
+        if value is ABSENT:
             raise wrong_parameter("KvNamespace", "put", 2, "string or Object")
         fields = members(options)
         if fields is None:
@@ -86,9 +86,9 @@ class KvNamespace:
         await self._namespace.durable()
         return UNDEFINED
 
-    async def delete(self, key: Any = UNDEFINED) -> Any:
+    async def delete(self, key: Any = ABSENT) -> Any:
         """Of one key: a list is the key that its members joined by commas make (observed on wrangler 4.164)."""
-        if key is UNDEFINED:
+        if key is ABSENT:
             raise wrong_parameter("KvNamespace", "delete", 1, "string")
         self._namespace.delete(_checked_key(errors.DELETE, key))
         await self._namespace.durable()

@@ -1,0 +1,180 @@
+"""Delivers one queue to the Worker, while this process owns the state folder.
+
+One turn decides: a batch goes when it is full, or when `max_batch_timeout` has passed since its first message waited.
+One timer wakes the turn for whatever comes next. A batch is leased, delivered, and settled in one transaction, in which
+the next one is leased.
+
+Batches go one at a time unless the config sets `max_concurrency`; Cloudflare would add consumers as the backlog grows.
+https://developers.cloudflare.com/queues/configuration/batching-retries/
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Final
+
+from flarebed.bindings.clock import Timer
+from flarebed.bindings.errors import JsError
+from flarebed.bindings.kind import Surroundings
+from flarebed.bindings.queues.backlog import Backlog, Lease, Message
+from flarebed.bindings.queues.binding import QueueController
+from flarebed.bindings.queues.spec import QueueConsumerSpec
+from flarebed.bindings.queues.verdict import Verdict
+
+MAX_CONCURRENCY: Final = 250
+DRAIN_MS: Final = 30_000
+"""How long a batch may go on when the process stops owning; then it is cancelled, which is a failed attempt."""
+
+
+class Consumer:
+    """`dead_letters` and `buried` belong to the dead letter queue, if there is one."""
+
+    def __init__(
+        self,
+        spec: QueueConsumerSpec,
+        around: Surroundings,
+        backlog: Backlog,
+        dead_letters: Backlog | None,
+        buried: Callable[[], None],
+    ) -> None:
+        self._spec = spec
+        self._clock = around.clock
+        self._dispatch = around.dispatch
+        self._log = around.log
+        self._backlog = backlog
+        self._dead_letters = dead_letters
+        self._buried = buried
+        self._batch_size = max(1, int(spec.max_batch_size))
+        self._slots = min(int(spec.max_concurrency or 1), MAX_CONCURRENCY)
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._running = 0
+        self._due_ms: float | None = None
+        self._timer: Timer | None = None
+        self._turn_is_coming = False
+        self.owned = False
+
+    async def start(self) -> None:
+        """What a process that died left in delivery has failed."""
+        self.owned = True
+        for lease in self._backlog.leases():
+            await self._settle(lease, [(message, self._spec.retry_delay) for message in lease.messages])
+        self._turn()
+
+    async def stop(self) -> None:
+        """Returns when no batch is in delivery any more."""
+        self.owned = False
+        self._wake_at(None)
+        tasks = list(self._tasks)
+        if tasks:
+            end = self._clock.call_later(DRAIN_MS, _cancel, tasks)
+            await asyncio.gather(*tasks, return_exceptions=True)
+            end.cancel()
+
+    def poke(self) -> None:
+        """There may be something to deliver. Cheap: what one tick of the loop sends is looked at once."""
+        if self.owned and not self._turn_is_coming:
+            self._turn_is_coming = True
+            self._clock.loop.call_soon(self._turn)
+
+    def _turn(self) -> None:
+        self._turn_is_coming = False
+        if not self.owned:
+            return
+        now_ms = self._clock.now_ms()
+        metrics, visible_ms = self._backlog.look()
+        waiting = metrics.messages
+        while waiting and self._running < self._slots and self._is_due(waiting, now_ms):
+            waiting -= self._start_batch()
+        due_ms = self._next_due_ms(now_ms) if waiting else None
+        self._due_ms = due_ms
+        wakes = [when_ms for when_ms in (visible_ms, due_ms if self._running < self._slots else None) if when_ms]
+        self._wake_at(min(wakes, default=None))
+
+    def _is_due(self, waiting: int, now_ms: float) -> bool:
+        return waiting >= self._batch_size or now_ms >= self._next_due_ms(now_ms)
+
+    def _next_due_ms(self, now_ms: float) -> float:
+        """When what waits goes, full batch or not."""
+        return self._due_ms if self._due_ms is not None else now_ms + self._spec.max_batch_timeout * 1000
+
+    def _start_batch(self) -> int:
+        self._due_ms = None
+        lease = self._backlog.lease(self._batch_size)
+        self._running += 1
+        task = self._clock.spawn(self._deliver(lease), f"queue {self._spec.queue}")
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return len(lease.messages)
+
+    def _wake_at(self, when_ms: float | None) -> None:
+        """An earlier wake-up is kept: the turn that it makes finds nothing due and sets the right one."""
+        timer = self._timer
+        if timer is not None and not timer.cancelled:
+            if when_ms is not None and timer.when_ms <= when_ms:
+                return
+            timer.cancel()
+        self._timer = None if when_ms is None else self._clock.call_at(when_ms, self._turn)
+
+    async def _deliver(self, lease: Lease) -> None:
+        try:
+            await self._deliver_and_settle(lease)
+        finally:
+            self._running -= 1
+            self._turn()
+
+    async def _deliver_and_settle(self, lease: Lease) -> None:
+        await self._backlog.durable()
+        verdict = Verdict(lambda text: self._log("warn", text))
+        started_ms = int(self._clock.now_ms())
+        threw = await self._throws(lease, verdict)
+        elapsed_ms = int(self._clock.now_ms()) - started_ms
+        failed = []
+        for message in lease.messages:
+            delay_s = verdict.retry_delay_s(message.id, self._spec.retry_delay, threw=threw)
+            if delay_s is not None:
+                failed.append((message, delay_s))
+        await self._settle(lease, failed)
+        total = len(lease.messages)
+        self._log("info", f"QUEUE {self._spec.queue} {total - len(failed)}/{total} ({elapsed_ms}ms)")
+
+    async def _throws(self, lease: Lease, verdict: Verdict) -> bool:
+        """Run the handler; whether it failed. Who runs it has reported what a Worker threw."""
+        try:
+            metrics = self._backlog.metrics()
+            await self._dispatch.queue(QueueController(self._spec.queue, lease.messages, metrics, verdict))
+        except (JsError, asyncio.CancelledError):
+            return True
+        except Exception as error:
+            self._log("error", f"Queue {self._spec.queue}: {type(error).__name__}: {error}")
+            return True
+        return False
+
+    async def _settle(self, lease: Lease, failed: list[tuple[Message, float]]) -> None:
+        """The dead reach their queue before they leave this one: a crash between repeats them, and loses none."""
+        retries = [(message, delay_s) for message, delay_s in failed if message.attempts < self._spec.max_retries]
+        dead = [message for message, _ in failed if message.attempts >= self._spec.max_retries]
+        for message, _ in failed:
+            self._log_failure(message)
+        if dead and self._dead_letters is not None:
+            self._dead_letters.bury(dead)
+            await self._dead_letters.durable()
+            self._buried()
+        self._backlog.settle(lease, retries)
+
+    def _log_failure(self, message: Message) -> None:
+        name = f'message "{message.id}" on queue "{self._spec.queue}"'
+        if message.attempts < self._spec.max_retries:
+            self._log("debug", f"Retrying {name}...")
+            return
+        attempts = self._spec.max_retries + 1
+        after = f"after {attempts} failed attempt{'s' if attempts > 1 else ''}"
+        if self._spec.dead_letter_queue is None:
+            self._log("warn", f"Dropped {name} {after}!")
+        else:
+            self._log("warn", f'Moving {name} to dead letter queue "{self._spec.dead_letter_queue}" {after}...')
+
+
+def _cancel(tasks: list[asyncio.Task[None]]) -> None:
+    for task in tasks:
+        task.cancel()
