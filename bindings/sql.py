@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import apsw
 from flarebed.bindings.sql_counts import Cost, cost_of
@@ -59,8 +59,7 @@ class Locked(Exception):
     """Another connection held the lock for longer than this one waits."""
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(NamedTuple):
     """The rows of the last statement, and the counts that workerd's cursor has. No columns where there are no rows."""
 
     columns: Columns
@@ -79,6 +78,8 @@ class Plan:
     is_reading: bool
     columns: Columns | None = None
     cost: Cost | None = None
+    is_slow: bool = False
+    """The owner's note that it was Interrupted."""
 
 
 class SqlDatabase:
@@ -167,6 +168,8 @@ class SqlDatabase:
         if not plan.is_single:
             self._run_prelude(plan)
         cost = plan.cost or self._cost(plan, values)
+        if cost.is_fixed:
+            return Answer(*self._run_last(plan, values), cost.once, 0)
         total_before = self.connection.total_changes()
         if cost.loops:
             self.connection.trace_v2(apsw.SQLITE_TRACE_PROFILE, self._keep_status)
@@ -202,7 +205,7 @@ class SqlDatabase:
     def size_bytes(self) -> int:
         """Pages in use times their size, as workerd's `databaseSize`."""
         version = self.connection.data_version()
-        if version != self._size[0]:
+        if version != self._size[0] or self.connection.txn_state("main") == apsw.SQLITE_TXN_WRITE:
             pages, free = self.control("PRAGMA page_count")[0][0], self.control("PRAGMA freelist_count")[0][0]
             self._page_bytes = self._page_bytes or self.control("PRAGMA page_size")[0][0]
             self._size = (version, (pages - free) * self._page_bytes)
@@ -252,8 +255,8 @@ class SqlDatabase:
             program = self._cursor.execute(statement.text, values, can_cache=False, explain=1).fetchall()
         except apsw.Error as error:
             raise self._translate(error) from None
-        except UnicodeEncodeError:
-            return _FREE
+        except UnicodeError:
+            return _FREE  # running it says more
         plan.cost = cost_of(program)
         return plan.cost
 

@@ -53,6 +53,11 @@ class Cost:
     single_writes: int
     has_triggers: bool
 
+    @property
+    def is_fixed(self) -> bool:
+        """`once` rows are read and none written, whatever happens."""
+        return not (self.loops or self.counts_entries or self.per_change or self.single_writes or self.has_triggers)
+
     def rows_read(self, status: Mapping[str, int], rows: Sequence[Sequence[Any]], changes: int) -> int:
         if self.counts_entries:
             return int(rows[0][0])

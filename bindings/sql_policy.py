@@ -107,7 +107,7 @@ class Authorizer:
         if action in _ALWAYS:
             return True
         if action == apsw.SQLITE_FUNCTION:
-            return second in ALLOWED_FUNCTIONS
+            return (second or "").lower() in ALLOWED_FUNCTIONS
         if action in _ONE_NAME or action == apsw.SQLITE_ALTER_TABLE:
             return is_allowed_name(first)
         if action in _TWO_NAMES:

@@ -94,15 +94,22 @@ class Database:
 
 
 class Checkpoints:
-    """A connection's WAL hook that folds a large log back in a thread of its own, so that no commit pays for it."""
+    """A connection's WAL hook that folds a large log back in a thread of its own, so that no commit pays for it.
+
+    While commits go on, the log is rarely folded to its end and so isn't begun anew: it may grow until they pause.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._running = False
+        self._folded_pages = 0
 
     def __call__(self, connection: apsw.Connection, name: str, pages: int) -> int:
-        if pages > _CHECKPOINT_PAGES and not self._running:
+        if pages < self._folded_pages:
+            self._folded_pages = 0  # the log began anew
+        if pages - self._folded_pages > _CHECKPOINT_PAGES and not self._running:
             self._running = True
+            self._folded_pages = pages
             threading.Thread(target=self._fold, name="checkpoint", daemon=True).start()
         return apsw.SQLITE_OK
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
-from flarebed.bindings.d1.errors import NO_STATEMENTS
+from flarebed.bindings.d1.errors import LOCKED, NO_STATEMENTS
 from flarebed.bindings.d1.lane import TIMEOUT_S, Lane
 from flarebed.bindings.kind import Surroundings
 from flarebed.bindings.sql import Columns, Interrupted, Locked, Row, SqlDatabase, SqlError, SqlValue
+from flarebed.bindings.store import BUSY_TIMEOUT_MS
 
 STEPS_INLINE: Final = 300_000
 """SQLite's instructions, about five milliseconds of them."""
@@ -23,7 +23,12 @@ QUERIES_INLINE: Final = 500
 PATIENCE_INLINE_MS: Final = 5
 
 _COMMENT_LINE: Final = re.compile(r"^\s*--.*", re.MULTILINE)
-_FOREIGN_KEYS_OFF: Final = re.compile(r"\s*PRAGMA\s+foreign_keys\s*[=(]\s*['\"]?(off|no|false|0)", re.IGNORECASE)
+FOREIGN_KEYS_WARNING: Final = (
+    "PRAGMA foreign_keys = OFF has no effect in D1, which runs every query in a transaction. "
+    "PRAGMA defer_foreign_keys = ON puts the checks off to the end of a batch."
+)
+
+_FOREIGN_KEYS_OFF: Final = re.compile(r"(?:^|;)\s*PRAGMA\s+foreign_keys\s*[=(]\s*['\"]?(off|no|false|0)", re.IGNORECASE)
 
 _BOOKMARK_TABLE: Final = "CREATE TABLE IF NOT EXISTS _cf_METADATA (key INTEGER PRIMARY KEY, value BLOB)"
 _BOOKMARK_READ: Final = "SELECT value FROM _cf_METADATA WHERE key = 2"
@@ -32,10 +37,10 @@ _BOOKMARK_WRITE: Final = "INSERT INTO _cf_METADATA VALUES (2, ?) ON CONFLICT (ke
 Query = tuple[str, Sequence[SqlValue]]
 Meta = dict[str, Any]
 T = TypeVar("T")
+Run = Callable[[SqlDatabase, str, Sequence[SqlValue]], T]
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(NamedTuple):
     """What one query gave; `columns` is empty where there are no rows."""
 
     columns: Columns
@@ -57,15 +62,9 @@ class Database:
 
     async def rows(self, sql: str, values: Sequence[SqlValue]) -> tuple[Columns, list[Row]]:
         """Columns and rows of one query, without its meta."""
-        inline = self._inline or self._open()
-        if inline.plan(sql).is_single and not self._slow_writes:
-            try:
-                return inline.rows(sql, values)
-            except (Interrupted, Locked):
-                pass
-            except SqlError as error:
-                if not error.is_foreign_key:
-                    raise
+        answer = self._at_once(SqlDatabase.rows, sql, values)
+        if answer is not None:
+            return answer
         queries = [(sql, values)]
         return (await self._do(lambda database: self._transact(database, queries, SqlDatabase.rows), queries))[0]
 
@@ -74,15 +73,19 @@ class Database:
 
         SqlError if there is none, or as soon as one fails; CommitError if the commit does.
         """
-        return await self._do(lambda database: self._answer(database, queries), queries)
+        if len(queries) == 1:
+            result = self._at_once(self._answer_one, *queries[0])
+            if result is not None:
+                return [result]
+        return await self._do(lambda database: self._transact(database, queries, self._answer_one), queries)
 
     def query_now(self, queries: Sequence[Query]) -> list[Result]:
         """As `query`, blocking for as long as it takes: for a command that has nothing else to do."""
-        database = SqlDatabase(self.path, self._synchronous, 10_000)
+        database = SqlDatabase(self.path, self._synchronous, BUSY_TIMEOUT_MS)
         try:
-            return self._answer(database, queries)
+            return self._transact(database, queries, self._answer_one)
         except Locked:
-            raise SqlError("database is locked: SQLITE_BUSY") from None
+            raise SqlError(LOCKED) from None
         finally:
             database.close()
 
@@ -105,63 +108,69 @@ class Database:
             self._inline = SqlDatabase(self.path, self._synchronous, PATIENCE_INLINE_MS, STEPS_INLINE)
         return self._inline
 
+    def _at_once(self, run: Run[T], sql: str, values: Sequence[SqlValue]) -> T | None:
+        """The short way for one statement about rows; None where the long way has to be gone."""
+        inline = self._inline or self._open()
+        plan = inline.plan(sql)
+        if not plan.is_single or plan.is_slow or self._slow_writes:
+            return None
+        try:
+            return run(inline, sql, values)
+        except Interrupted:
+            plan.is_slow = True
+            return None
+        except Locked:
+            return None
+        except SqlError as error:
+            if error.is_foreign_key:
+                return None
+            raise
+
     async def _do(self, work: Callable[[SqlDatabase], T], queries: Sequence[Query]) -> T:
         """Run the work on the loop, and if it proves to be long or has to wait, once more from the start in the thread.
 
         While a slow write is there, all else queues behind it: a database does one thing after the other.
         """
-        if not self._slow_writes and len(queries) <= QUERIES_INLINE:
+        if any(_FOREIGN_KEYS_OFF.search(sql) for sql, _ in queries):
+            self._log("warn", FOREIGN_KEYS_WARNING)
+        inline = self._open()
+        is_slow = len(queries) > QUERIES_INLINE or any(inline.plan(sql).is_slow for sql, _ in queries)
+        if not is_slow and not self._slow_writes:
             try:
-                return work(self._open())
+                return work(inline)
             except (Interrupted, Locked):
                 pass
-        return await self._do_in_lane(work, queries)
+        return await self._do_in_lane(work, inline, _writes(inline, queries))
 
-    async def _do_in_lane(self, work: Callable[[SqlDatabase], T], queries: Sequence[Query]) -> T:
-        inline = self._open()
-        writes = not all(inline.plan(sql).is_reading for sql, _ in queries)
+    async def _do_in_lane(self, work: Callable[[SqlDatabase], T], inline: SqlDatabase, writes: bool) -> T:
         self._slow_writes += writes
         try:
-            result, last_row_id = await self._lane.run(work, inline.connection.last_insert_rowid())
+            result, last_row_id = await self._lane.run(work, inline.connection.last_insert_rowid)
+            if writes:
+                inline.connection.set_last_insert_rowid(last_row_id)
         finally:
             self._slow_writes -= writes
-        inline.connection.set_last_insert_rowid(last_row_id)
         return result
 
-    def _answer(self, database: SqlDatabase, queries: Sequence[Query]) -> list[Result]:
-        return self._transact(database, queries, self._answer_one)
-
-    def _transact(
-        self,
-        database: SqlDatabase,
-        queries: Sequence[Query],
-        run: Callable[[SqlDatabase, str, Sequence[SqlValue]], T],
-    ) -> list[T]:
+    def _transact(self, database: SqlDatabase, queries: Sequence[Query], run: Run[T]) -> list[T]:
+        """In a transaction of ours, where a deferred foreign key fails at the commit rather than at the statement."""
         queries = [query for query in queries if not _is_comment(query[0])]
         if not queries:
             raise SqlError(NO_STATEMENTS)
-        plans = [database.plan(sql) for sql, _ in queries]
-        if len(plans) == 1 and plans[0].is_single:
-            try:
-                return [run(database, *queries[0])]
-            except SqlError as error:
-                if not error.is_foreign_key:
-                    raise
-                # a deferred key fails at the commit, which only a transaction of ours can tell from the statement
-        with database.transaction(writes=not all(plan.is_reading for plan in plans)):
+        with database.transaction(writes=_writes(database, queries)):
             return [run(database, sql, values) for sql, values in queries]
 
     def _answer_one(self, database: SqlDatabase, sql: str, values: Sequence[SqlValue]) -> Result:
         connection = database.connection
         started_ms = self._clock.now_ms()
-        size_before = database.size_bytes()
+        is_reading = database.plan(sql).is_reading
+        size_before = 0 if is_reading else database.size_bytes()
         changes_before, last_id_before = connection.total_changes(), connection.last_insert_rowid()
         answer = database.run(sql, values)
         size, last_id = database.size_bytes(), connection.last_insert_rowid()
         changes = connection.total_changes() - changes_before
+        has_changed = not is_reading and (changes != 0 or last_id != last_id_before or size != size_before)
         duration_ms = int(self._clock.now_ms() - started_ms)
-        if "oreign_keys" in sql and _FOREIGN_KEYS_OFF.match(sql):
-            self._warn_foreign_keys()
         meta = {
             "served_by": "miniflare.db",
             "served_by_primary": True,
@@ -170,19 +179,16 @@ class Database:
             "duration": duration_ms,
             "changes": changes,
             "last_row_id": last_id,
-            "changed_db": changes != 0 or last_id != last_id_before or size != size_before,
+            "changed_db": has_changed,
             "size_after": size,
             "rows_read": answer.rows_read,
             "rows_written": answer.rows_written,
         }
         return Result(answer.columns, answer.rows, meta)
 
-    def _warn_foreign_keys(self) -> None:
-        self._log(
-            "warn",
-            "PRAGMA foreign_keys = OFF has no effect in D1, which runs every query in a transaction. "
-            "PRAGMA defer_foreign_keys = ON puts the checks off to the end of a batch.",
-        )
+
+def _writes(database: SqlDatabase, queries: Sequence[Query]) -> bool:
+    return not all(database.plan(sql).is_reading for sql, _ in queries)
 
 
 def _is_comment(sql: str) -> bool:

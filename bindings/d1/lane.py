@@ -33,8 +33,11 @@ class Lane:
         self._database: SqlDatabase | None = None
         self._executor: ThreadPoolExecutor | None = None
 
-    async def run(self, work: Callable[[SqlDatabase], T], last_row_id: int) -> tuple[T, int]:
-        """The work's result and the connection's last row id after it; SqlError if it takes more than TIMEOUT_S."""
+    async def run(self, work: Callable[[SqlDatabase], T], last_row_id: Callable[[], int]) -> tuple[T, int]:
+        """The work's result and the last row id after it; SqlError if it takes longer than it may.
+
+        `last_row_id` is asked when the work begins, because what is before it in the queue may change it.
+        """
         if self._executor is None:
             self._executor = ThreadPoolExecutor(1, thread_name_prefix="d1")
         future = self._executor.submit(self._work, work, last_row_id)
@@ -49,11 +52,11 @@ class Lane:
         if self._database is not None:
             self._database.close()
 
-    def _work(self, work: Callable[[SqlDatabase], T], last_row_id: int) -> tuple[T, int]:
+    def _work(self, work: Callable[[SqlDatabase], T], last_row_id: Callable[[], int]) -> tuple[T, int]:
         if self._database is None:
             self._database = SqlDatabase(self._path, self._synchronous, BUSY_TIMEOUT_MS)
         connection = self._database.connection
-        connection.set_last_insert_rowid(last_row_id)
+        connection.set_last_insert_rowid(last_row_id())
         timer = Timer(self._timeout_s, connection.interrupt)
         timer.daemon = True
         timer.start()

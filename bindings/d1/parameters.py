@@ -86,7 +86,7 @@ def _convert_column(cells: Sequence[Any]) -> Sequence[Any]:
     kinds = set(map(type, cells))
     if kinds <= _SAME_OUTSIDE:
         return cells
-    if kinds == {int} and -MAX_SAFE_INTEGER <= min(cells) and max(cells) <= MAX_SAFE_INTEGER:
+    if kinds == {int} and min(cells) >= -MAX_SAFE_INTEGER and max(cells) <= MAX_SAFE_INTEGER:
         return cells
     return list(map(to_worker, cells))
 
