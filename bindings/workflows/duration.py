@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from functools import lru_cache
 from typing import Any
 
 from flarebed.bindings.ecma import to_number
@@ -25,8 +26,11 @@ _UNITS_MS = {
 
 def to_ms(duration: Any) -> float:
     """Milliseconds; NaN if nothing in it is a number. An unknown unit counts as milliseconds ("1 bogus" is 1)."""
-    number = to_number(duration)
-    if not math.isnan(number) or not isinstance(duration, str):
-        return number
-    found = re.fullmatch(r"([^ ]+) +(\w\w*?)s?", duration, re.ASCII)
-    return to_number(found[1]) * _UNITS_MS.get(found[2], 1) if found else math.nan
+    return _text_to_ms(duration) if isinstance(duration, str) else to_number(duration)
+
+
+@lru_cache(maxsize=256)
+def _text_to_ms(text: str) -> float:
+    number = to_number(text)
+    found = re.fullmatch(r"([^ ]+) +(\w\w*?)s?", text, re.ASCII) if math.isnan(number) else None
+    return to_number(found[1]) * _UNITS_MS.get(found[2], 1) if found else number

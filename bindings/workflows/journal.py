@@ -24,14 +24,13 @@ CREATE TABLE IF NOT EXISTS instances (
     created_ms REAL NOT NULL, started_ms REAL, paused_ms REAL, ended_ms REAL, output BLOB, error TEXT
 ) STRICT;
 CREATE INDEX IF NOT EXISTS queue ON instances (started_ms IS NULL, key) WHERE status = 'queued';
-CREATE INDEX IF NOT EXISTS active ON instances (status) WHERE status IN ('running', 'waitingForPause');
 CREATE TABLE IF NOT EXISTS steps (
-    seq INTEGER PRIMARY KEY, instance INTEGER NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL, count INTEGER NOT NULL,
+    instance INTEGER NOT NULL, seq INTEGER NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL, count INTEGER NOT NULL,
     state TEXT NOT NULL, attempts INTEGER NOT NULL DEFAULT 0, wake_ms REAL, config BLOB, event_type TEXT,
-    result BLOB, error TEXT, started_ms REAL NOT NULL, attempt_ms REAL, ended_ms REAL,
+    result BLOB, error TEXT, started_ms REAL NOT NULL, attempt_ms REAL, ended_ms REAL, end_seq INTEGER,
     failures TEXT NOT NULL DEFAULT '[]',
-    UNIQUE (instance, kind, name, count)
-) STRICT;
+    PRIMARY KEY (instance, seq)
+) STRICT, WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS events (
     seq INTEGER PRIMARY KEY, instance INTEGER NOT NULL, type TEXT NOT NULL, payload BLOB NOT NULL, sent_ms REAL NOT NULL
 ) STRICT;
@@ -44,6 +43,8 @@ INTERRUPTED = "interrupted"  # that process ended before the callback did
 DELAYED = "delayed"  # the next attempt is made at wake_ms
 DONE = "done"
 FAILED = "failed"
+
+_INSTANCE = "key, id, status, params, created_ms, started_ms, ended_ms, output, error"
 
 _WITH_FAILURE = """iif(state = 'delayed', failures,
     json_insert(failures, '$[#]', json_insert(json(?), '$.start_ms', attempt_ms)))"""
@@ -62,6 +63,16 @@ class Instance(NamedTuple):
     error: str | None
 
 
+class Recorded(NamedTuple):
+    """The places of an instance's steps by kind, name and count, and the last number that was given out.
+
+    One sequence numbers both where steps begin (`seq`) and where they end (`end_seq`).
+    """
+
+    places: dict[tuple[str, str, int], int]
+    last_seq: int
+
+
 class Step(NamedTuple):
     """A step as recorded. `wake_ms`: when a sleep ends, a wait times out, the next attempt is due."""
 
@@ -75,6 +86,7 @@ class Step(NamedTuple):
 
 
 class Event(NamedTuple):
+    seq: int
     payload: bytes
     sent_ms: float
 
@@ -115,11 +127,7 @@ class Journal:
         return rows[0][0] if rows else None
 
     def instance(self, instance_id: str) -> Instance | None:
-        rows = self._db.read(
-            "SELECT key, id, status, params, created_ms, started_ms, ended_ms, output, error FROM instances"
-            " WHERE id = ?",
-            (instance_id,),
-        )
+        rows = self._db.read(f"SELECT {_INSTANCE} FROM instances WHERE id = ?", (instance_id,))
         return Instance(*rows[0]) if rows else None
 
     def key(self, instance_id: str) -> int | None:
@@ -130,16 +138,14 @@ class Journal:
         rows = self._db.read("SELECT status FROM instances WHERE key = ?", (key,))
         return rows[0][0] if rows else None
 
-    def active(self) -> dict[int, str]:
-        """The status of the instances that run somewhere, by key."""
-        return dict(self._db.read("SELECT key, status FROM instances WHERE status IN ('running', 'waitingForPause')"))
-
-    def queued(self, limit: int) -> list[str]:
-        """Ids of instances to start: first those that had been started before, then in order of creation."""
+    def queued(self, limit: int) -> list[tuple[str, bool]]:
+        """Instances to start, by id, and whether they had been started before. Those go first."""
         rows = self._db.read(
-            "SELECT id FROM instances WHERE status = 'queued' ORDER BY started_ms IS NULL, key LIMIT ?", (limit,)
+            "SELECT id, started_ms IS NOT NULL FROM instances WHERE status = 'queued'"
+            " ORDER BY started_ms IS NULL, key LIMIT ?",
+            (limit,),
         )
-        return [instance_id for (instance_id,) in rows]
+        return [(instance_id, bool(again)) for instance_id, again in rows]
 
     def requeue(self, now_ms: float) -> None:
         """What another owner left unfinished is to be started again, or is paused if it was about to be."""
@@ -150,20 +156,22 @@ class Journal:
             )
 
     def begin_run(self, instance_id: str, now_ms: float) -> Instance | None:
-        """Queued becomes running. Attempts that a former run left behind were interrupted."""
-        found = self.instance(instance_id)
-        if found is None or found.status != "queued":
-            return None
-        with self._db.write() as connection:
-            connection.execute(
-                "UPDATE instances SET status = 'running', started_ms = coalesce(started_ms, ?) WHERE key = ?",
-                (now_ms, found.key),
-            )
-            if found.started_ms is not None:
-                connection.execute(
-                    "UPDATE steps SET state = 'interrupted' WHERE instance = ? AND state = 'attempting'", (found.key,)
-                )
-        return found
+        """Queued becomes running."""
+        rows = self._db.execute(
+            "UPDATE instances SET status = 'running', started_ms = coalesce(started_ms, ?)"
+            f" WHERE id = ? AND status = 'queued' RETURNING {_INSTANCE}",
+            (now_ms, instance_id),
+        )
+        return Instance(*rows[0]) if rows else None
+
+    def take_up(self, key: int) -> Recorded:
+        """For a run that is not the instance's first. Attempts that another one left behind were interrupted."""
+        self._db.execute("UPDATE steps SET state = 'interrupted' WHERE instance = ? AND state = 'attempting'", (key,))
+        rows = self._db.read(
+            "SELECT kind, name, count, seq, max(seq, ifnull(end_seq, 0)) FROM steps WHERE instance = ?", (key,)
+        )
+        places = {(kind, name, count): seq for kind, name, count, seq, _ in rows}
+        return Recorded(places, max((last for *_, last in rows), default=0))
 
     def end_run(
         self,
@@ -201,7 +209,7 @@ class Journal:
         """In the order in which they came."""
         rows = self._db.read(
             "SELECT kind, result, config FROM steps WHERE instance = ? AND state = 'done' AND result IS NOT NULL"
-            " ORDER BY ended_ms, seq",
+            " ORDER BY end_seq",
             (key,),
         )
         return [Output(*row) for row in rows]
@@ -285,34 +293,29 @@ class Journal:
 
     # Steps
 
-    def recorded(self, key: int) -> dict[tuple[str, str, int], int]:
-        """The seq of each step by kind, name and count."""
-        rows = self._db.read("SELECT kind, name, count, seq FROM steps WHERE instance = ?", (key,))
-        return {(kind, name, count): seq for kind, name, count, seq in rows}
-
-    def step(self, seq: int) -> Step:
+    def step(self, key: int, seq: int) -> Step:
         rows = self._db.read(
-            "SELECT seq, state, attempts, wake_ms, config, result, error FROM steps WHERE seq = ?", (seq,)
+            "SELECT seq, state, attempts, wake_ms, config, result, error FROM steps WHERE instance = ? AND seq = ?",
+            (key, seq),
         )
         return Step(*rows[0])
 
-    def start_step(self, key: int, name: str, count: int, config: bytes, now_ms: float) -> int | None:
-        """The first attempt of a `do` begins; None if the instance is not running."""
+    def start_step(self, key: int, seq: int, name: str, count: int, config: bytes | None, now_ms: float) -> bool:
+        """The first attempt of a `do` begins; False if the instance is not running. No `config`: the defaults."""
         rows = self._db.execute(
-            "INSERT INTO steps (instance, kind, name, count, state, attempts, config, started_ms, attempt_ms)"
-            " SELECT key, 'do', ?, ?, 'attempting', 1, ?, ?, ? FROM instances WHERE key = ? AND status = 'running'"
-            " RETURNING seq",
-            (name, count, config, now_ms, now_ms, key),
+            "INSERT INTO steps (instance, seq, kind, name, count, state, attempts, config, started_ms, attempt_ms)"
+            " SELECT key, ?, 'do', ?, ?, 'attempting', 1, ?, ?, ? FROM instances WHERE key = ? AND status = 'running'"
+            " RETURNING 1",
+            (seq, name, count, config, now_ms, now_ms, key),
         )
-        return rows[0][0] if rows else None
+        return bool(rows)
 
     def start_attempt(self, key: int, seq: int, now_ms: float) -> bool:
         """A further attempt begins; False if the instance is not running."""
         rows = self._db.execute(
             "UPDATE steps SET state = 'attempting', attempts = attempts + 1, wake_ms = NULL, attempt_ms = ?"
-            " WHERE seq = ? AND instance = (SELECT key FROM instances WHERE key = ? AND status = 'running')"
-            " RETURNING 1",
-            (now_ms, seq, key),
+            " WHERE instance = ? AND seq = ? AND (SELECT status FROM instances WHERE key = ?) = 'running' RETURNING 1",
+            (now_ms, key, seq, key),
         )
         return bool(rows)
 
@@ -320,36 +323,45 @@ class Journal:
         """An attempt failed, and the next one is due at `wake_ms`. May be said again with another time."""
         self._db.execute(
             f"UPDATE steps SET failures = {_WITH_FAILURE}, state = 'delayed', wake_ms = ?"
-            " WHERE seq = ? AND instance = ?",
-            (_failure(error, now_ms), wake_ms, seq, key),
+            " WHERE instance = ? AND seq = ?",
+            (_failure(error, now_ms), wake_ms, key, seq),
         )
 
     def fail(self, key: int, seq: int, error: JsError, now_ms: float) -> None:
         """A step failed for good; run() sees `error` now and whenever it is replayed."""
         self._db.execute(
             f"UPDATE steps SET failures = {_WITH_FAILURE}, state = 'failed', error = ?,"
-            " wake_ms = NULL, ended_ms = ? WHERE seq = ? AND instance = ?",
-            (_failure(error, now_ms), json.dumps({"name": error.name, "message": error.message}), now_ms, seq, key),
+            " wake_ms = NULL, ended_ms = ? WHERE instance = ? AND seq = ?",
+            (_failure(error, now_ms), json.dumps({"name": error.name, "message": error.message}), now_ms, key, seq),
         )
 
-    def finish(self, key: int, seq: int, result: bytes | None, now_ms: float) -> None:
+    def finish(self, key: int, seq: int, end_seq: int, result: bytes | None, now_ms: float) -> None:
         """A step is done; with that its wake-up is gone."""
         self._db.execute(
-            "UPDATE steps SET state = 'done', result = ?, wake_ms = NULL, ended_ms = ? WHERE seq = ? AND instance = ?",
-            (result, now_ms, seq, key),
+            "UPDATE steps SET state = 'done', result = ?, wake_ms = NULL, ended_ms = ?, end_seq = ?"
+            " WHERE instance = ? AND seq = ?",
+            (result, now_ms, end_seq, key, seq),
         )
 
     def open_wait(
-        self, key: int, kind: str, name: str, count: int, wake_ms: float, now_ms: float, event_type: str | None = None
-    ) -> int | None:
-        """A sleep or a wait for an event begins; None if the instance has been stopped."""
+        self,
+        key: int,
+        seq: int,
+        kind: str,
+        name: str,
+        count: int,
+        wake_ms: float,
+        now_ms: float,
+        event_type: str | None,
+    ) -> bool:
+        """A sleep or a wait for an event begins; False if the instance has been stopped."""
         rows = self._db.execute(
-            "INSERT INTO steps (instance, kind, name, count, state, wake_ms, event_type, started_ms)"
-            " SELECT key, ?, ?, ?, 'open', ?, ?, ? FROM instances"
-            " WHERE key = ? AND status IN ('running', 'waitingForPause') RETURNING seq",
-            (kind, name, count, wake_ms, event_type, now_ms, key),
+            "INSERT INTO steps (instance, seq, kind, name, count, state, wake_ms, event_type, started_ms)"
+            " SELECT key, ?, ?, ?, ?, 'open', ?, ?, ? FROM instances"
+            " WHERE key = ? AND status IN ('running', 'waitingForPause') RETURNING 1",
+            (seq, kind, name, count, wake_ms, event_type, now_ms, key),
         )
-        return rows[0][0] if rows else None
+        return bool(rows)
 
     # Events
 
@@ -362,24 +374,16 @@ class Journal:
     def next_event(self, key: int, event_type: str, until_ms: float) -> Event | None:
         """The oldest event of a type that nobody has got, if it was sent in time."""
         rows = self._db.read(
-            "SELECT payload, sent_ms FROM events WHERE instance = ? AND type = ? ORDER BY seq LIMIT 1",
+            "SELECT seq, payload, sent_ms FROM events WHERE instance = ? AND type = ? ORDER BY seq LIMIT 1",
             (key, event_type),
         )
-        return Event(*rows[0]) if rows and rows[0][1] <= until_ms else None
+        return Event(*rows[0]) if rows and rows[0][2] <= until_ms else None
 
-    def deliver(self, key: int, seq: int, event_type: str, result: bytes, now_ms: float) -> None:
-        """The oldest event of the type is a wait's `result`, and no one else's."""
+    def deliver(self, event: Event, key: int, seq: int, end_seq: int, result: bytes, now_ms: float) -> None:
+        """`event` is a wait's `result`, and no one else's."""
         with self._db.write() as connection:
-            connection.execute(
-                "DELETE FROM events WHERE seq = ("
-                "   SELECT seq FROM events WHERE instance = ? AND type = ? ORDER BY seq LIMIT 1)",
-                (key, event_type),
-            )
-            connection.execute(
-                "UPDATE steps SET state = 'done', result = ?, wake_ms = NULL, ended_ms = ?"
-                " WHERE seq = ? AND instance = ?",
-                (result, now_ms, seq, key),
-            )
+            connection.execute("DELETE FROM events WHERE seq = ?", (event.seq,))
+            self.finish(key, seq, end_seq, result, now_ms)
 
 
 def _failure(error: JsError, now_ms: float) -> str:

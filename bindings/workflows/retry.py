@@ -7,7 +7,7 @@ packages/workflows-shared/src/lib/{validators,retries}.ts.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Final
 
 from flarebed.bindings.ecma import to_number
 from flarebed.bindings.values import UNDEFINED, BigInt
@@ -18,6 +18,11 @@ DEFAULT_DELAY_MS = 1_000
 
 DYNAMIC_DELAY = "[dynamic]"
 """Stands for a delay function in a recorded configuration."""
+
+DEFAULTS: Final[dict[str, Any]] = {
+    "retries": {"limit": 5, "delay": DEFAULT_DELAY_MS, "backoff": "exponential"},
+    "timeout": "10 minutes",
+}
 
 _BACKOFFS = ("constant", "linear", "exponential")
 
@@ -35,14 +40,14 @@ def is_valid(config: Any) -> bool:
 
 
 def resolve(config: dict[str, Any]) -> dict[str, Any]:
-    """The valid `config` with the defaults, as it is recorded."""
+    """The valid `config` with the defaults, as it is recorded; DEFAULTS itself if it says nothing."""
     given = {key: value for key, value in config.items() if value is not UNDEFINED}
-    retries = {"limit": 5, "delay": DEFAULT_DELAY_MS, "backoff": "exponential"} | given.get("retries", {})
+    if not given:
+        return DEFAULTS
+    retries = DEFAULTS["retries"] | given.get("retries", {})
     if callable(retries["delay"]):
         retries["delay"] = DYNAMIC_DELAY
-    return {"retries": retries, "timeout": "10 minutes"} | {
-        key: value for key, value in given.items() if key != "retries"
-    }
+    return DEFAULTS | given | {"retries": retries}
 
 
 def shown(config: dict[str, Any]) -> dict[str, Any]:

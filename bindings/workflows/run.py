@@ -18,7 +18,7 @@ from flarebed.bindings.clock import Clock
 from flarebed.bindings.codec import decode, encode
 from flarebed.bindings.values import Date, Function
 from flarebed.bindings.workflows import journal
-from flarebed.bindings.workflows.journal import Journal
+from flarebed.bindings.workflows.journal import Journal, Recorded
 
 TIMED_OUT: Final = object()
 
@@ -47,15 +47,17 @@ class Wait:
 class Run:
     """`key` is the instance's as long as it is not restarted."""
 
-    def __init__(self, host: Host, key: int, instance_id: str, recorded: dict[tuple[str, str, int], int]) -> None:
+    def __init__(self, host: Host, key: int, instance_id: str, recorded: Recorded) -> None:
         self.host = host
         self.journal = host.journal
+        self._loop = host.clock.loop
         self.key = key
         self.id = instance_id
         self.live = True
         self.main: asyncio.Task[Any] | None = None
         self.steps = 0
-        self._recorded = recorded
+        self._places = recorded.places
+        self._last_seq = recorded.last_seq
         self._counts: Counter[tuple[str, str]] = Counter()
         self._pausing = False
         self._gates: list[asyncio.Future[Any]] = []
@@ -78,7 +80,7 @@ class Run:
             self._waits.remove(wait)
             sent = Date(event.sent_ms // 1)
             result = encode({"payload": decode(event.payload), "type": wait.event_type, "timestamp": sent})
-            self.journal.deliver(self.key, wait.seq, wait.event_type, result, self.now_ms())
+            self.journal.deliver(event, self.key, wait.seq, self.next_seq(), result, self.now_ms())
             wait.future.set_result(result)
 
     def pause(self) -> None:
@@ -130,8 +132,13 @@ class Run:
         return self._counts[kind, name]
 
     def find(self, kind: str, name: str, count: int) -> journal.Step | None:
-        seq = self._recorded.get((kind, name, count))
-        return None if seq is None else self.journal.step(seq)
+        seq = self._places.get((kind, name, count))
+        return None if seq is None else self.journal.step(self.key, seq)
+
+    def next_seq(self) -> int:
+        """The place of what begins or ends now, among all of the instance's steps."""
+        self._last_seq += 1
+        return self._last_seq
 
     async def commit(self) -> None:
         """What became of a step is on disk before run() goes on; a pause that waited for it takes place."""
@@ -147,28 +154,28 @@ class Run:
         """For a new attempt that the journal refused: wait if a pause is asked for, otherwise the run is over."""
         if self.journal.status(self.key) != "waitingForPause":
             raise self.give_up()
-        gate = self._future()
+        gate = self._loop.create_future()
         self._gates.append(gate)
-        await gate
+        await self._hold(gate)
         self.check()
 
     async def idle_until(self, wake_ms: float) -> None:
         if wake_ms > self.now_ms():
-            future = self._future()
+            future = self._loop.create_future()
             with self._idle(), self._alarm(wake_ms, future, None):
-                await future
+                await self._hold(future)
             self.check()
 
     async def event(self, seq: int, event_type: str, until_ms: float) -> Any:
         """The encoded event that wait `seq` got, or TIMED_OUT."""
-        wait = Wait(seq, event_type, until_ms, self._future())
+        wait = Wait(seq, event_type, until_ms, self._loop.create_future())
         self._waits.append(wait)
         self.deliver()
         if until_ms <= self.now_ms():
             _resolve(wait.future, TIMED_OUT)
         try:
             with self._idle(), self._alarm(until_ms, wait.future, TIMED_OUT):
-                return await wait.future
+                return await self._hold(wait.future)
         finally:
             if wait in self._waits:
                 self._waits.remove(wait)
@@ -186,12 +193,15 @@ class Run:
     async def call(self, function: Function, argument: Any, timeout_ms: float) -> Any:
         """What the Worker's `function` returns, or TIMED_OUT: it goes on then, but nobody listens to it."""
         self.check()
-        task = self.host.clock.spawn(_invoke(function, argument), f"workflow {self.id}")
+        task = self._loop.create_task(_invoke(function, argument))
         self._tasks.add(task)
-        settled = self._future()
+        settled = self._loop.create_future()
         task.add_done_callback(lambda _: self._called(task, settled))
-        with self._alarm(self.now_ms() + timeout_ms, settled, None):
-            await settled
+        timer = self.host.clock.call_at(self.now_ms() + timeout_ms, _resolve, settled)
+        try:
+            await self._hold(settled)
+        finally:
+            timer.cancel()
         self.check()
         return task.result() if task.done() else TIMED_OUT
 
@@ -201,11 +211,13 @@ class Run:
             task.exception()  # seen here, should it come too late for anyone else
         _resolve(settled)
 
-    def _future(self) -> asyncio.Future[Any]:
-        future: asyncio.Future[Any] = self.host.clock.loop.create_future()
+    async def _hold(self, future: asyncio.Future[Any]) -> Any:
+        """Await what `stop` cancels."""
         self._futures.add(future)
-        future.add_done_callback(self._futures.discard)
-        return future
+        try:
+            return await future
+        finally:
+            self._futures.discard(future)
 
     @contextmanager
     def _alarm(self, when_ms: float, future: asyncio.Future[Any], result: object) -> Iterator[None]:

@@ -5,26 +5,19 @@ https://developers.cloudflare.com/workers/wrangler/configuration/#workflows; the
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from flarebed.bindings.entry import Entry, as_json, entries, is_positive_integer
+from flarebed.bindings.entry import Entry, as_json, entries, is_positive_integer, type_of
 from flarebed.bindings.kind import Section
+from flarebed.bindings.workflows.duration import to_ms
 
 MAX_STEPS = 25_000
 _JURISDICTIONS = ("eu", "fedramp", "us")
-_UNITS_MS = {
-    "second": 1_000,
-    "minute": 60_000,
-    "hour": 3_600_000,
-    "day": 86_400_000,
-    "week": 604_800_000,
-    "month": 2_592_000_000,
-    "year": 31_536_000_000,
-}
 
 
 @dataclass(frozen=True)
@@ -160,8 +153,6 @@ def _check_jurisdiction(entry: Entry) -> None:
 
 
 def _milliseconds(retention: Any) -> float | None:
-    """Milliseconds as a number, or "3 days"; None if absent or not understood."""
-    if isinstance(retention, str):
-        found = re.fullmatch(r"(\d+(?:\.\d+)?) (second|minute|hour|day|week|month|year)s?", retention.strip())
-        return float(found[1]) * _UNITS_MS[found[2]] if found else None
-    return retention if is_positive_integer(retention) else None
+    """None if absent or not understood; the latter has been complained about, unless it is an odd text."""
+    milliseconds = to_ms(retention) if type_of(retention) in ("number", "string") else math.nan
+    return None if math.isnan(milliseconds) else milliseconds

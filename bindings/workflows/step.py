@@ -32,7 +32,7 @@ async def sleep(run: Run, name: str, until: Callable[[float], float]) -> None:
         return
     seq, wake_ms = _open(run, "sleep", name, count, until) if found is None else (found.seq, found.wake_ms or 0)
     await run.idle_until(wake_ms)
-    run.journal.finish(run.key, seq, None, run.now_ms())
+    run.journal.finish(run.key, seq, run.next_seq(), None, run.now_ms())
 
 
 async def wait_for_event(run: Run, name: str, event_type: str, timeout: Any) -> Any:
@@ -77,8 +77,8 @@ def _open(
     wake_ms = until(now_ms)
     if math.isnan(wake_ms):
         raise errors.no_wake_time()
-    seq = run.journal.open_wait(run.key, kind, name, count, wake_ms, now_ms, event_type)
-    if seq is None:
+    seq = run.next_seq()
+    if not run.journal.open_wait(run.key, seq, kind, name, count, wake_ms, now_ms, event_type):
         raise run.give_up()
     return seq, wake_ms
 
@@ -103,13 +103,16 @@ class _Do:
         self._config = retry.resolve(given)
         given_retries = given.get("retries", UNDEFINED)
         self._delay = retry.DEFAULT_DELAY_MS if given_retries is UNDEFINED else given_retries["delay"]
-        self._seq = -1
+        self._seq = 0
+        self._is_recorded = False
         self._made = 0
 
     async def result(self, found: journal.Step | None) -> Any:
         """The life of a step: attempts, each on disk before it is made, until there is an outcome that is on disk."""
         run = self._run
-        if found is not None:
+        if found is None:
+            self._seq = run.next_seq()
+        else:
             await self._take_up(found)
         while True:
             await self._begin()
@@ -119,13 +122,14 @@ class _Do:
             except JsError as error:
                 await run.idle_until(await self._failed(error))
             else:
-                run.journal.finish(run.key, self._seq, result, run.now_ms())
+                run.journal.finish(run.key, self._seq, run.next_seq(), result, run.now_ms())
                 await run.commit()
                 return decode(result)
 
     async def _take_up(self, found: journal.Step) -> None:
         """Go on where another run of the instance ended."""
-        self._seq, self._made, self._config = found.seq, found.attempts, decode(found.config or b"")
+        self._seq, self._is_recorded, self._made = found.seq, True, found.attempts
+        self._config = retry.DEFAULTS if found.config is None else decode(found.config)
         if self._config["retries"]["delay"] != retry.DYNAMIC_DELAY:
             self._delay = self._config["retries"]["delay"]
         if found.state == journal.INTERRUPTED:
@@ -145,11 +149,11 @@ class _Do:
 
     def _started(self) -> bool:
         run, now_ms = self._run, self._run.now_ms()
-        if self._seq != -1:
+        if self._is_recorded:
             return run.journal.start_attempt(run.key, self._seq, now_ms)
-        seq = run.journal.start_step(run.key, self._name, self._count, encode(self._config), now_ms)
-        self._seq = -1 if seq is None else seq
-        return seq is not None
+        config = None if self._config is retry.DEFAULTS else encode(self._config)
+        self._is_recorded = run.journal.start_step(run.key, self._seq, self._name, self._count, config, now_ms)
+        return self._is_recorded
 
     async def _attempt(self) -> bytes:
         """The encoded result of one call."""

@@ -15,7 +15,7 @@ from flarebed.bindings.errors import JsError
 from flarebed.bindings.kind import Surroundings
 from flarebed.bindings.values import Date
 from flarebed.bindings.workflows import errors, view
-from flarebed.bindings.workflows.journal import SCHEMA, Instance, Journal, RestartPoint
+from flarebed.bindings.workflows.journal import SCHEMA, Instance, Journal, Recorded, RestartPoint
 from flarebed.bindings.workflows.run import Host, Run
 from flarebed.bindings.workflows.spec import WorkflowSpec
 
@@ -145,9 +145,8 @@ class Workflow:
         """Another process wrote: there may be instances to start or to stop, and events."""
         if not self._owned:
             return
-        active = self._journal.active()
         for run in list(self._runs.values()):
-            self._obey(run, active.get(run.key))
+            self._obey(run, self._journal.status(run.key))
             if run.live:
                 run.deliver()
         self._start_soon()
@@ -178,17 +177,17 @@ class Workflow:
         if not self._owned or room <= 0:
             return
         queued = self._journal.queued(room)
-        startable = [instance_id for instance_id in queued if instance_id not in self._runs]
-        for instance_id in startable:
-            self._start(instance_id)
+        startable = [(instance_id, again) for instance_id, again in queued if instance_id not in self._runs]
+        for instance_id, again in startable:
+            self._start(instance_id, again)
         if startable and len(queued) == room:
             self._start_soon()
 
-    def _start(self, instance_id: str) -> None:
+    def _start(self, instance_id: str, again: bool) -> None:
         instance = self._journal.begin_run(instance_id, self._clock.now_ms())
         if instance is None:
             return
-        recorded = {} if instance.started_ms is None else self._journal.recorded(instance.key)
+        recorded = self._journal.take_up(instance.key) if again else Recorded({}, 0)
         run = Run(self._host, instance.key, instance_id, recorded)
         self._runs[instance_id] = run
         run.main = self._clock.spawn(self._drive(run, instance), f"workflow {self.name} {instance_id}")
