@@ -20,6 +20,7 @@ STORED: list[tuple[Any, str]] = [
     (1e21, "1e+21"),
     (True, "true"),
     (None, "null"),
+    (UNDEFINED, "undefined"),
     (BigInt(2**60), "1152921504606846976"),
     ("a\ud800b", "a\ufffdb"),
     ("\ufeffbom", "\ufeffbom"),
@@ -44,6 +45,7 @@ def test_put_takes_what_becomes_text_or_bytes(tmp_path: Path, value: Any, text: 
 KEYS: list[tuple[Any, str]] = [
     (5, "5"),
     (None, "null"),
+    (UNDEFINED, "undefined"),
     (True, "true"),
     ("é\U0001f600", "é\U0001f600"),
     ("\ud83d\ude00", "\U0001f600"),

@@ -1,0 +1,132 @@
+"""What another process finds: after a clean end, after a crash, and under load."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.bindings.queues.bench import QueueBench, consumer
+from tests.support import run
+
+
+def test_nothing_is_lost_and_nothing_acknowledged_comes_again(tmp_path: Path) -> None:
+    async def work(*, first: bool) -> None:
+        bench = QueueBench(tmp_path, consumer(max_batch_size=2, max_batch_timeout=60))
+        await bench.resources.own()
+        if first:
+            await bench.q.send("late", {"delaySeconds": 30})
+            await bench.send("acked 1", "acked 2", "waits")
+            assert bench.worker.batches == [("q", ["acked 1", "acked 2"], 1)]
+        else:
+            await bench.clock.advance(30_000)
+            assert bench.worker.batches == [("q", ["waits", "late"], 1)]
+            assert bench.resources.backlog("q").stats() == (0, 0, 0)
+        await bench.close()
+
+    run(work(first=True))
+    run(work(first=False))
+
+
+def test_what_a_dead_process_had_in_delivery_is_a_failed_attempt(tmp_path: Path) -> None:
+    async def work(*, first: bool) -> None:
+        bench = QueueBench(tmp_path, consumer(max_batch_size=2, max_batch_timeout=1, retry_delay=10))
+        if first:
+            bench.worker.handler = lambda batch: bench.clock.sleep(1000)
+            await bench.resources.own()
+            await bench.send(1, 2, 3)
+            assert bench.resources.backlog("q").stats() == (1, 0, 2)
+            await bench.die()
+            return
+        await bench.resources.own()
+        assert bench.resources.backlog("q").stats() == (1, 2, 0)
+        await bench.clock.advance(1000)
+        assert bench.worker.batches == [("q", [3], 1)]
+        await bench.clock.advance(9000)
+        assert bench.worker.batches[1:] == [("q", [1, 2], 2)]
+        assert [text.split('"')[0] for text in bench.said("debug")] == ["Retrying message "] * 2
+        await bench.close()
+
+    run(work(first=True))
+    run(work(first=False))
+
+
+def test_a_last_attempt_that_died_goes_to_the_dead_letters(tmp_path: Path) -> None:
+    async def work(*, first: bool) -> None:
+        dead = consumer(queue="dlq", max_batch_timeout=0)
+        bench = QueueBench(tmp_path, consumer(max_batch_timeout=0, max_retries=0, dead_letter_queue="dlq"), dead)
+        if first:
+            bench.worker.handler = lambda batch: bench.clock.sleep(1000)
+        await bench.resources.own()
+        if first:
+            await bench.send("x")
+            await bench.die()
+            return
+        await bench.clock.settle()
+        assert bench.worker.batches == [("dlq", ["x"], 1)]
+        assert bench.resources.backlog("q").stats() == (0, 0, 0)
+        await bench.close()
+
+    run(work(first=True))
+    run(work(first=False))
+
+
+def test_a_delivery_that_another_owner_took_over_settles_nothing(tmp_path: Path) -> None:
+    async def work() -> None:
+        old = QueueBench(tmp_path, consumer(max_batch_timeout=0))
+        new = QueueBench(tmp_path, consumer(max_batch_timeout=0))
+        old.worker.handler = lambda batch: old.clock.sleep(1000)
+        await old.resources.own()
+        await old.send("x")
+        await new.resources.own()
+        await new.clock.settle()
+        await old.clock.advance(1000)
+        assert (old.worker.batches, new.worker.batches) == ([("q", ["x"], 1)], [("q", ["x"], 2)])
+        assert new.resources.backlog("q").stats() == (0, 0, 0)
+        await old.close()
+        await new.close()
+
+    run(work())
+
+
+@pytest.mark.parametrize("max_concurrency", [None, 3])
+def test_20_000_messages_arrive_once_in_batches(tmp_path: Path, max_concurrency: int | None) -> None:
+    async def work() -> None:
+        bench = QueueBench(tmp_path, consumer(max_batch_size=90, max_batch_timeout=1, max_concurrency=max_concurrency))
+        await bench.resources.own()
+        failed: set[Any] = set()
+
+        def handler(batch: Any) -> None:
+            for message in batch.messages:
+                if message.body % 1000 == 0 and message.body not in failed:
+                    failed.add(message.body)
+                    message.retry({"delaySeconds": message.body % 3000 // 1000})
+
+        bench.worker.handler = handler
+        for start in range(0, 20_000, 100):
+            await bench.q.sendBatch([{"body": body} for body in range(start, start + 100)])
+        await bench.clock.advance(10_000)
+        bodies = [body for _, bodies, _ in bench.worker.batches for body in bodies]
+        assert sorted(bodies) == sorted([*range(20_000), *range(0, 20_000, 1000)])
+        assert max(len(bodies) for _, bodies, _ in bench.worker.batches) == 90
+        assert bench.resources.backlog("q").stats() == (0, 0, 0)
+        assert (await bench.q.metrics())["backlogBytes"] == 0
+        await bench.close()
+
+    run(work())
+
+
+def test_a_long_backlog_is_read_batch_by_batch(tmp_path: Path) -> None:
+    async def work() -> None:
+        bench = QueueBench(tmp_path, consumer(max_batch_size=100))
+        for start in range(0, 20_000, 100):
+            await bench.q.sendBatch([{"body": body} for body in range(start, start + 100)])
+        in_delivery: list[tuple[int, int, int]] = []
+        bench.worker.handler = lambda batch: in_delivery.append(bench.resources.backlog("q").stats())
+        await bench.resources.own()
+        await bench.clock.settle(2000)
+        assert in_delivery == [(ready, 0, 100) for ready in range(19_900, -100, -100)]
+        await bench.close()
+
+    run(work())
