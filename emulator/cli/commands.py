@@ -79,6 +79,79 @@ def dev(
     raise typer.Exit(code)
 
 
+d1 = typer.Typer(help="The local D1 databases.", no_args_is_help=True)
+migrations = typer.Typer(help="The migrations of a database.", no_args_is_help=True)
+app.add_typer(d1, name="d1")
+d1.add_typer(migrations, name="migrations")
+
+NameArgument = Annotated[str, typer.Argument(help="The database's name or binding.")]
+LocalOption = Annotated[bool, typer.Option("--local", help="What is meant anyway: nothing here is remote.")]
+
+
+@d1.command("execute")
+def d1_execute(
+    name: NameArgument,
+    command: Annotated[str | None, typer.Option(help="SQL to run.")] = None,
+    file: Annotated[Path | None, typer.Option(help="A file of SQL to run.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Answer in JSON.")] = False,
+    config: ConfigOption = None,
+    env: EnvOption = None,
+    persist_to: PersistOption = None,
+    local: LocalOption = False,
+) -> None:
+    """Run SQL on a local database."""
+    with told():
+        from flarebed.emulator.cli.d1 import execute, opened
+
+        if command is not None and file is not None:
+            raise UserError("Error: can't provide both --command and --file.")
+        if command is None and file is None:
+            raise UserError("Missing required option --command or --file.")
+        sql = command if command is not None else _read(file)
+        with opened(name, config, env, persist_to) as database:
+            execute(database, sql, json)
+
+
+@migrations.command("list")
+def migrations_list(
+    name: NameArgument,
+    config: ConfigOption = None,
+    env: EnvOption = None,
+    persist_to: PersistOption = None,
+    local: LocalOption = False,
+) -> None:
+    """Show which migrations have not been applied yet."""
+    with told():
+        from flarebed.emulator.cli.d1 import list_migrations, opened
+
+        with opened(name, config, env, persist_to) as database:
+            list_migrations(database)
+
+
+@migrations.command("apply")
+def migrations_apply(
+    name: NameArgument,
+    config: ConfigOption = None,
+    env: EnvOption = None,
+    persist_to: PersistOption = None,
+    local: LocalOption = False,
+) -> None:
+    """Apply the migrations that have not been applied yet."""
+    with told():
+        from flarebed.emulator.cli.d1 import apply_migrations, opened
+
+        with opened(name, config, env, persist_to) as database:
+            apply_migrations(database)
+
+
+def _read(file: Path | None) -> str:
+    assert file is not None
+    try:
+        return file.read_text("utf-8")
+    except OSError as error:
+        raise UserError(f"Can't read {file}: {error.strerror}.") from None
+
+
 def _variables(pairs: list[str]) -> dict[str, str]:
     """`--var KEY:VALUE`."""
     variables = {}
