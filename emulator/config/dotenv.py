@@ -12,7 +12,7 @@ MAX_EXPANSIONS = 1_000
 """Values that refer to each other could grow for ever."""
 _QUOTED = "|".join(rf"[ \t\n\f\v]*{quote}(?:\\{quote}|[^{quote}])*{quote}" for quote in "'\"`")
 _LINE = re.compile(
-    rf"^\s*(?:export\s+)?(?P<key>[\w.-]+)(?:\s*=\s*?|:\s+?)(?P<value>{_QUOTED}|[^#\n]+)?\s*(?:#.*)?$",
+    rf"^[\s\ufeff]*(?:export\s+)?(?P<key>[\w.-]+)(?:\s*=\s*?|:\s+?)(?P<value>{_QUOTED}|[^#\n]+)?\s*(?:#.*)?$",
     re.MULTILINE | re.ASCII,
 )
 _REFERENCE = re.compile(r"(?<!\\)\$(?:\{([^{}]+)\}|([A-Za-z_][A-Za-z0-9_]*))")

@@ -13,9 +13,9 @@ from flarebed.bindings.values import MAX_SAFE_INTEGER
 from flarebed.emulator.config.document import SyntaxProblem
 
 MAX_DEPTH = 200
-_SPACE = re.compile(r"(?:[ \t\r\n\v\f\xa0\ufeff]+|//[^\r\n]*|/\*.*?\*/)*", re.DOTALL)
-_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
-_WORD = re.compile(r'[^\s{}\[\]",:/]+')
+_SPACE = re.compile(r"(?:[ \t\r\n]+|//[^\r\n]*|/\*.*?\*/)*", re.DOTALL)
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]*)?(?:(?<!\.)[eE][+-]?[0-9]*)?")
+_WORD = re.compile(r'[^ \t\r\n{}\[\]",:/]+')
 _STRING = re.compile(r'"(?:[^"\\\r\n]|\\[^\r\n])*"')
 _BAD_IN_STRING = (
     (re.compile(r"[\x00-\x1f]"), "InvalidCharacter"),
@@ -119,6 +119,8 @@ class _Parser:
             raise SyntaxProblem("UnexpectedEndOfComment", at, len(self._text) - at)
         number = _NUMBER.match(self._text, at)
         if number:
+            if not number[0][-1].isdigit():
+                raise SyntaxProblem("UnexpectedEndOfNumber", at, len(number[0]))
             return Token("number", at, number.end(), _number(number[0]))
         word = _WORD.match(self._text, at)
         if word and word[0] in _LITERALS:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-
 from flarebed.bindings.queues.spec import QueueConsumerSpec, QueueProducerSpec, parse
+
 from tests.bindings.specs import parsed
 
 
@@ -65,8 +65,8 @@ def test_producers_and_consumers() -> None:
         (
             {"consumers": [{"queue": "q", "type": "http_pull"}]},
             [
-                '"queues.consumers[0].type" has an invalid value "http_pull". Only "worker" consumers can be configured '
-                "in your Wrangler configuration."
+                '"queues.consumers[0].type" has an invalid value "http_pull". Only "worker" consumers can be '
+                "configured in your Wrangler configuration."
             ],
             [],
         ),
@@ -100,5 +100,6 @@ def test_numbers_that_production_refuses(field: str, given: float, shown: str, u
     assert getattr(specs[0], field) == used
     assert errors == []
     assert warnings == [
-        f'"queues.consumers[0].{field}" is {shown}, but production takes whole numbers from {span}. {used} is used here.'
+        f'"queues.consumers[0].{field}" is {shown}, but production takes whole numbers from {span}. '
+        f"{used} is used here."
     ]
