@@ -44,38 +44,47 @@ class Wrapper(JsProxy):
         return to_py(self.value, depth, default_converter)
 
 
-class JsObject(Wrapper, js="Object", wraps=(dict,)):
+class JsObject(JsProxy, js="Object", wraps=(dict,)):
     """A plain object: its properties are attributes; it can't be indexed, as in Pyodide."""
 
-    __slots__ = ()
+    __slots__ = ("__weakref__", "_members")  # not `value`, which many objects have as a property
     Static = ObjectConstructor
+    _members: dict[str, Any]
+
+    def __init__(self, members: dict[str, Any]) -> None:
+        object.__setattr__(self, "_members", members)
+
+    def js_value(self) -> dict[str, Any]:
+        return self._members
+
+    def to_py(self, *, depth: int = -1, default_converter: Callable[..., Any] | None = None) -> Any:
+        return to_py(self._members, depth, default_converter)
 
     def own_properties(self) -> dict[str, Any]:
-        properties: dict[str, Any] = self.value
-        return properties
+        return ecma.order_keys(self._members)
 
     def __getattr__(self, name: str) -> Any:
         try:
-            return to_python(self.value[name])
+            return to_python(self._members[name])
         except KeyError:
-            if name.endswith("_") and name[:-1] in self.value:  # Pyodide's way to reach names that Python reserves
-                return to_python(self.value[name[:-1]])
+            if name.endswith("_") and name[:-1] in self._members:  # Pyodide's way to reach names that Python reserves
+                return to_python(self._members[name[:-1]])
             raise AttributeError(name) from None
 
     def __setattr__(self, name: str, value: Any) -> None:
-        self.value[name] = from_python(value)
+        self._members[name] = from_python(value)
 
     def __delattr__(self, name: str) -> None:
         try:
-            del self.value[name]
+            del self._members[name]
         except KeyError:
             raise AttributeError(name) from None
 
     def __dir__(self) -> Iterable[str]:
-        return [*super().__dir__(), *self.value]
+        return [*super().__dir__(), *self._members]
 
     def as_object_map(self, *, hereditary: bool = False) -> ObjectMap:
-        return ObjectMap(self.value)
+        return ObjectMap(self._members)
 
     as_py_json = as_object_map
 

@@ -36,8 +36,8 @@ class JsModule(JsObject, js="Module"):
         object.__setattr__(self, "_lazy", lazy or {})
 
     def __getattr__(self, name: str) -> Any:
-        if name not in self.value and name in self._lazy:
-            self.value[name] = from_python(self._lazy[name]())
+        if name in self._lazy and name not in self._members:
+            self._members[name] = from_python(self._lazy[name]())
         return super().__getattr__(name)
 
 
@@ -47,7 +47,7 @@ class HostModules:
     def __init__(self) -> None:
         self.env = JsObject({})
         self.flags = JsModule("_cloudflare_compat_flags", {})
-        self.workers_module = JsModule("cloudflare:workers", {"env": self.env.value, "waitUntil": _wait_until})
+        self.workers_module = JsModule("cloudflare:workers", {"env": self.env.js_value(), "waitUntil": _wait_until})
         self._js_modules: dict[str, Any] = {
             "cloudflare:workers": self.workers_module,
             "cloudflare:sockets": JsModule("cloudflare:sockets", {}),
@@ -68,10 +68,8 @@ class HostModules:
 
     def use(self, env: dict[str, Any], flags: dict[str, bool], pyodide_version: str) -> None:
         """Make the modules those of one Worker."""
-        self.env.value.clear()
-        self.env.value.update(env)
-        self.flags.value.clear()
-        self.flags.value.update(flags)
+        _replace(self.env, env)
+        _replace(self.flags, flags)
         self.modules["pyodide"].__version__ = pyodide_version
 
     def _entrypoint_helper(self) -> ModuleType:
@@ -93,13 +91,18 @@ class HostModules:
 
     def _patch_env(self, changes: JsObject) -> Iterator[None]:
         """`workers.patch_env`: other values in `env` while the caller's block runs."""
-        before = dict(self.env.value)
-        self.env.value.update(changes.to_py())
+        before = dict(self.env.js_value())
+        self.env.js_value().update(changes.to_py())
         try:
             yield
         finally:
-            self.env.value.clear()
-            self.env.value.update(before)
+            _replace(self.env, before)
+
+
+def _replace(target: JsObject, members: Mapping[str, Any]) -> None:
+    """Give an object that others hold these members and no others."""
+    target.js_value().clear()
+    target.js_value().update(members)
 
 
 def _web_assembly() -> Any:

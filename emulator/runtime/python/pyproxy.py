@@ -38,8 +38,11 @@ class PyProxy:
     def __init__(self, of: Any) -> None:
         self.of = of
 
-    def __str__(self) -> str:
+    def toString(self) -> str:
+        """String(proxy) in JavaScript is str(of) in Python."""
         return str(self.of)
+
+    __str__ = toString
 
     @property
     def is_callable(self) -> bool:

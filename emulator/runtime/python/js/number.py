@@ -215,7 +215,10 @@ class Math(Namespace, js="Math"):
         return _real(math.sqrt, _number(x))
 
     def cbrt(self, x: Any = None) -> int | float:
-        return _real(math.cbrt, _number(x))
+        """Exact for cubes of integers, which the C library's cbrt need not be."""
+        number = _number(x)
+        root = _real(math.cbrt, number)
+        return round(root) if math.isfinite(root) and round(root) ** 3 == number else root
 
     def hypot(self, *xs: Any) -> int | float:
         return _look(math.hypot(*map(_number, xs)))

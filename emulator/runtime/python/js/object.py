@@ -106,7 +106,7 @@ class ObjectConstructor(ValueConstructor):
         return bool(same_value_zero(first) == same_value_zero(second))
 
     def groupBy(self, items: Any, callback: Any) -> Any:
-        key_of, groups = caller(callback), dict[str, list[Any]]()
+        key_of, groups = caller(from_python(callback)), dict[str, list[Any]]()
         for index, item in enumerate(iterate(from_python(items))):
             groups.setdefault(ecma.to_string(key_of(item, index)), []).append(item)
         return to_python(groups)
