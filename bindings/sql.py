@@ -33,6 +33,7 @@ _ROW_VERBS: Final = frozenset({"SELECT", "VALUES", "WITH", "INSERT", "UPDATE", "
 _COUNTED_VERBS: Final = _ROW_VERBS | {"CREATE", "DROP"}
 _READING_VERBS: Final = frozenset({"SELECT", "VALUES", "EXPLAIN", "PRAGMA"})
 _PLANS: Final = 512
+_TICKS: Final = 5
 _RENAME_TO_RESERVED: Final = re.compile(r"\brename\s+to\s+[\"'`\[]?_cf_", re.IGNORECASE)
 _FORBIDDEN_FUNCTION: Final = re.compile(r"not authorized to use function: (\w+)")
 _FREE: Final = Cost(0, 0, (), (), False, 0, 0, False)
@@ -99,8 +100,9 @@ class SqlDatabase:
         self._size = (-1, 0)
         self._page_bytes = 0
         self._set_up(path, synchronous, patience_ms)
+        self._ticks = 0
         if steps is not None:
-            self.connection.set_progress_handler(lambda: True, steps)
+            self.connection.set_progress_handler(self._is_late, max(1, steps // _TICKS))
 
     def _set_up(self, path: Path, synchronous: str, patience_ms: int) -> None:
         connection = self.connection
@@ -113,6 +115,11 @@ class SqlDatabase:
         for limit, value in LIMITS.items():
             connection.limit(limit, value)
         connection.set_authorizer(self._authorizer)
+
+    def _is_late(self) -> bool:
+        """Called every so many steps, which SQLite counts on over a statement's runs: hence several ticks a run."""
+        self._ticks += 1
+        return self._ticks > _TICKS
 
     def close(self) -> None:
         self.connection.close()
@@ -227,6 +234,7 @@ class SqlDatabase:
 
     def _run(self, statement: Statement, values: Sequence[SqlValue], plan: Plan | None = None) -> list[Row]:
         cursor = self._cursor
+        self._ticks = 0
         if statement.verb not in _ROW_VERBS:
             self._check(statement)
         try:

@@ -279,6 +279,13 @@ def test_a_statement_of_many_steps_is_interrupted(tmp_path: Path) -> None:
     database.close()
 
 
+def test_steps_are_those_of_one_run(tmp_path: Path) -> None:
+    database = SqlDatabase(tmp_path / "db.sqlite", "NORMAL", 0, steps=200)
+    for _ in range(500):
+        assert database.rows("SELECT ?", (1.0,)) == (("?",), [(1.0,)])
+    database.close()
+
+
 def test_a_lock_held_elsewhere(database: SqlDatabase, tmp_path: Path) -> None:
     other = SqlDatabase(tmp_path / "db.sqlite", "NORMAL", 0)
     with database.transaction(writes=True):
