@@ -313,7 +313,7 @@ class JsBuffer(Wrapper, public=True, js="ArrayBuffer"):
         memoryview(target).cast("B")[:] = bytes(self.value)
 
 
-class JsArrayBuffer(BufferMethods, JsBuffer, public=True, js="ArrayBuffer", wraps=(ArrayBuffer,)):
+class JsArrayBuffer(BufferMethods, JsBuffer, js="ArrayBuffer", wraps=(ArrayBuffer,)):
     """An ArrayBuffer."""
 
     __slots__ = ()

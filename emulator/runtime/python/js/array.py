@@ -241,7 +241,7 @@ def _flat(items: list[Any], depth: int) -> list[Any]:
     return flat
 
 
-class ArrayConstructor(ValueConstructor):
+class ArrayConstructor(ValueConstructor, js="Function"):
     """`js.Array`."""
 
     __slots__ = ()

@@ -70,7 +70,7 @@ class BufferMethods:
         return to_python(ArrayBuffer(bytearray(data)))
 
 
-class ArrayBufferConstructor(ValueConstructor):
+class ArrayBufferConstructor(ValueConstructor, js="Function"):
     """`js.ArrayBuffer`."""
 
     __slots__ = ()
@@ -204,7 +204,7 @@ class TypedArrayMethods(ArrayReads):
         return self.join()
 
 
-class TypedArrayConstructor(ValueConstructor):
+class TypedArrayConstructor(ValueConstructor, js="Function"):
     """`js.Uint8Array` and its like; `name` is the kind."""
 
     __slots__ = ()

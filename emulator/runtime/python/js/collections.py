@@ -23,7 +23,7 @@ class MapMethods:
             call(value, key, self.value)
 
 
-class MapConstructor(ValueConstructor):
+class MapConstructor(ValueConstructor, js="Function"):
     """`js.Map`."""
 
     __slots__ = ()
@@ -99,7 +99,7 @@ class SetMethods:
         return not any(self.value.has(member) for member in from_python(other))
 
 
-class SetConstructor(ValueConstructor):
+class SetConstructor(ValueConstructor, js="Function"):
     """`js.Set`."""
 
     __slots__ = ()
@@ -181,7 +181,7 @@ class WeakRef(JsProxy, js="WeakRef"):
         return self._target
 
 
-class SymbolConstructor(Constructor):
+class SymbolConstructor(Constructor, js="Function"):
     """`js.Symbol`."""
 
     __slots__ = ("_registry",)

@@ -68,7 +68,7 @@ class DataViewMethods:
     setBigUint64 = _setter("BigUint64Array")
 
 
-class DataViewConstructor(ValueConstructor):
+class DataViewConstructor(ValueConstructor, js="Function"):
     """`js.DataView`."""
 
     __slots__ = ()

@@ -105,7 +105,7 @@ def now_ms() -> int:
     return int(io.services.clock.now_ms()) if io is not None and io.allows_io else 0
 
 
-class DateConstructor(ValueConstructor):
+class DateConstructor(ValueConstructor, js="Function"):
     """`js.Date`."""
 
     __slots__ = ()

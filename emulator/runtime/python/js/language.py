@@ -118,7 +118,7 @@ class AggregateErrorConstructor(ErrorConstructor, js="Function"):
     __call__ = new
 
 
-class FunctionConstructor(Constructor):
+class FunctionConstructor(Constructor, js="Function"):
     """`js.Function`: Workers may not make code from text (observed)."""
 
     __slots__ = ()

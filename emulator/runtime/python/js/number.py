@@ -65,7 +65,7 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool | BigInt)
 
 
-class NumberConstructor(Constructor):
+class NumberConstructor(Constructor, js="Function"):
     """`js.Number`."""
 
     __slots__ = ()
@@ -107,7 +107,7 @@ class Number(JsProxy, js="Number"):
     Static = NumberConstructor
 
 
-class BigIntConstructor(Constructor):
+class BigIntConstructor(Constructor, js="Function"):
     """`js.BigInt`."""
 
     __slots__ = ()

@@ -19,7 +19,7 @@ from flarebed.emulator.runtime.python.js.protocols import (
 from flarebed.emulator.runtime.python.proxy import JsProxy, from_python, throw, to_python
 
 
-class ObjectConstructor(ValueConstructor):
+class ObjectConstructor(ValueConstructor, js="Function"):
     """`js.Object`. Freezing changes nothing: what a Worker could tell by it is an error that sloppy code never sees."""
 
     __slots__ = ()

@@ -29,7 +29,7 @@ def rejection(reason: Any) -> BaseException:
     return JsException(value if isinstance(value, Error) else Error(ecma.to_string(value)))
 
 
-class PromiseConstructor(Constructor):
+class PromiseConstructor(Constructor, js="Function"):
     """`js.Promise`."""
 
     __slots__ = ()

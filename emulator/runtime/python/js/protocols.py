@@ -146,7 +146,7 @@ class Namespace(JsProxy):
         return to_python({}).constructor
 
 
-class ValueConstructor(Constructor):
+class ValueConstructor(Constructor, js="Function"):
     """A constructor whose instances are plain values; subclasses say how one is made."""
 
     __slots__ = ()

@@ -18,7 +18,7 @@ _FLAGS: Final = {"i": re.IGNORECASE, "m": re.MULTILINE, "s": re.DOTALL}
 _OTHER_FLAGS: Final = "dguvy"
 
 
-class RegExpConstructor(Constructor):
+class RegExpConstructor(Constructor, js="Function"):
     """`js.RegExp`."""
 
     __slots__ = ()

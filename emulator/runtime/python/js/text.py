@@ -18,7 +18,7 @@ _RESERVED: Final = ";/?:@&=+$,#"
 _ESCAPED: Final = re.compile(r"(?:%[0-9a-fA-F]{2})+")
 
 
-class StringConstructor(Constructor):
+class StringConstructor(Constructor, js="Function"):
     """`js.String`."""
 
     __slots__ = ()

@@ -264,6 +264,7 @@ def test_constructors_of_values() -> None:
     assert str(js.Array) == "function Array() { [native code] }"
     assert str(js.parseInt) == "function parseInt() { [native code] }"
     assert (str(js.Math), str(js.JSON), js.Math.constructor.name) == ("[object Math]", "[object JSON]", "Object")
+    assert (js.Object.constructor.name, js.Promise.constructor.name, js.parseInt.constructor.name) == ("Function",) * 3
 
 
 def test_a_property_named_value() -> None:
