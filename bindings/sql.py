@@ -9,12 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import apsw
 from flarebed.bindings.sql_counts import Cost, cost_of
+from flarebed.bindings.sql_limit import without_limit
 from flarebed.bindings.sql_policy import ABSENT_FUNCTIONS, KEPT_MODULES, LIMITS, MAX_SQL_BYTES, Authorizer
 from flarebed.bindings.sql_statements import Statement, split_statements
 from flarebed.bindings.store import Checkpoints
@@ -299,7 +300,8 @@ def error_text(error: Any) -> str:
 
 
 def _plan(sql: str) -> Plan:
-    statements = split_statements(sql) or (Statement(sql, ""),)
+    split = split_statements(sql) or (Statement(sql, ""),)
+    statements = tuple(replace(statement, text=without_limit(statement.text, statement.verb)) for statement in split)
     return Plan(
         statements,
         is_single=len(statements) == 1 and statements[0].verb in _ROW_VERBS,

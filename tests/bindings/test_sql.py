@@ -194,6 +194,26 @@ def test_what_is_allowed(database: SqlDatabase, sql: str, rows: list[tuple[objec
     assert run(database, sql).rows == rows
 
 
+LIMITED = [
+    ("DELETE FROM u LIMIT 1", (), ["b", "c", "d"]),
+    ("DELETE FROM u ORDER BY v DESC LIMIT 2;", (), ["a", "b"]),
+    ("DELETE FROM u WHERE v > ? ORDER BY k LIMIT ? OFFSET 1 -- why", (1, 1), ["a", "b", "d"]),
+    ("delete from u as x where x.k in (select k from u order by k limit 3) returning k limit 2", (), ["c", "d"]),
+    ("UPDATE u SET k = k || '+' WHERE v > 1 ORDER BY v DESC LIMIT 1", (), ["a", "b", "c", "d+"]),
+    ("UPDATE OR IGNORE u SET k = 'a' LIMIT 2", (), ["a", "b", "c", "d"]),
+    ("DELETE FROM u WHERE k IN (SELECT k FROM u ORDER BY k LIMIT 1)", (), ["b", "c", "d"]),
+]
+
+
+@pytest.mark.parametrize(("sql", "values", "left"), LIMITED)
+def test_delete_and_update_with_limit(
+    database: SqlDatabase, sql: str, values: tuple[int, ...], left: list[str]
+) -> None:
+    run(database, "INSERT INTO u VALUES ('a', 1), ('b', 2), ('c', 3), ('d', 4)")
+    run(database, sql, *values)
+    assert [row[0] for row in run(database, "SELECT k FROM u ORDER BY k").rows] == left
+
+
 # --- counts -----------------------------------------------------------------------------------------------------------
 
 COUNTS = [
