@@ -68,6 +68,8 @@ class Life:
 
     def kill(self) -> None:
         """As kill -9 does: what is not committed is gone, and nobody cleans up. The loop is to end right after it."""
+        for workflow in self.resources._own:
+            workflow._owned = False
         for database in self.bench.store._open.values():
             if database.connection.in_transaction:
                 database.connection.execute("ROLLBACK")
