@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from flarebed.emulator.runtime.python.data import JsArray
 from flarebed.emulator.runtime.python.js import idl
 from flarebed.emulator.runtime.python.js.idl import JsIterator, string
 from flarebed.emulator.runtime.python.proxy import JsProxy, jsnull, throw, to_python
@@ -26,6 +27,8 @@ class Headers(JsProxy):
     def __init__(self, init: Any = None, **options: Any) -> None:
         self._fields: dict[str, list[str]] = {}
         self._immutable = False
+        if init is None and not options:
+            return
         if type(init) is Headers:
             self._fields = {key: field.copy() for key, field in init._fields.items()}
             return
@@ -104,7 +107,7 @@ class Headers(JsProxy):
         return shown
 
     def entries(self) -> JsIterator:
-        return JsIterator(to_python([name, value]) for name, value in self.displayed())
+        return JsIterator([JsArray([name, value]) for name, value in self.displayed()])
 
     def keys(self) -> JsIterator:
         return JsIterator(name for name, _ in self.displayed())
@@ -117,7 +120,7 @@ class Headers(JsProxy):
             callback(value, name, self)
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self.entries())
+        return iter([JsArray([name, value]) for name, value in self.displayed()])
 
     def _check_guard(self) -> None:
         if self._immutable:

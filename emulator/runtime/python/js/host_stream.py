@@ -16,13 +16,15 @@ from flarebed.bindings.errors import JsError, type_error
 from flarebed.bindings.values import UNDEFINED, ArrayBuffer, View
 from flarebed.emulator.runtime.python.context import CURRENT, IoContext, current
 from flarebed.emulator.runtime.python.js import idl
+from flarebed.emulator.runtime.python.js.gzip_body import decompressed
 from flarebed.emulator.runtime.python.js.readers import ReadableStreamDefaultReader
 from flarebed.emulator.runtime.python.js.work import outside, when_dropped
 from flarebed.emulator.runtime.python.promise import JsPromise, thrown_by
 from flarebed.emulator.runtime.python.proxy import throw
 
 if TYPE_CHECKING:
-    from flarebed.emulator.runtime.python.js.readable import ReadableStream, ReadableStreamDefaultController
+    from flarebed.emulator.runtime.python.js.readable import ReadableStream
+    from flarebed.emulator.runtime.python.js.readable_controller import ReadableStreamDefaultController
 
 OTHER_REQUEST = (
     "Cannot perform I/O on behalf of a different request. I/O objects (such as streams, request/response bodies, and "
@@ -37,10 +39,13 @@ NOT_BYTES = "This ReadableStream did not return bytes."
 class HostSource:
     """The chunks of a host's byte stream, for the request in which they came."""
 
-    __slots__ = ("_chunks", "_io")
+    __slots__ = ("_chunks", "_encoded", "_io", "encoding")
 
-    def __init__(self, chunks: AsyncIterator[bytes]) -> None:
-        self._chunks = chunks
+    def __init__(self, chunks: AsyncIterator[bytes], encoding: str = "") -> None:
+        """`encoding` is the Content-Encoding of the chunks; "gzip" is undone for whoever reads them."""
+        self._encoded = chunks
+        self._chunks = decompressed(chunks) if encoding == "gzip" else chunks
+        self.encoding = encoding
         self._io = CURRENT.get(None)
 
     def pull(self, controller: ReadableStreamDefaultController) -> JsPromise:
@@ -86,6 +91,10 @@ class HostSource:
         """The chunks themselves, for whoever passes them on unread."""
         self.check_request(io)
         return self._chunks
+
+    def encoded(self) -> AsyncIterator[bytes]:
+        """The chunks as they came, for who passes them on with their encoding; `take` comes first."""
+        return self._encoded
 
     def check_request(self, io: IoContext | None) -> None:
         if self._io is not io:

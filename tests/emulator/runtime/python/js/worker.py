@@ -1,6 +1,6 @@
 """Worker code in a test: a WebLoop on a virtual clock, one event's context, outbound requests answered by the test.
 
-    assert in_worker(code) == "..."        where `async def code(): ...` is what a handler would do
+assert in_worker(code) == "..."        where `async def code(): ...` is what a handler would do
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from typing import Any
 
 import httpx
 import pytest
-
 from flarebed.bindings.clock import VirtualClock
 from flarebed.emulator.runtime.python.context import CURRENT, IoContext
 from flarebed.emulator.runtime.python.proxy import JsException
