@@ -86,9 +86,6 @@ def _arity(function: Callable[..., Any]) -> int | None:
     return len(parameters)
 
 
-def _entry(of: type) -> Callable[[Any], Any]:
-    """The table entry of a class that is met for the first time: a host's byte stream, or a binding's class."""
-    return proxy_class(of)
-
-
-_WRAPPERS[type] = _entry
+def register() -> None:
+    """Let `to_python` make a proxy class of each binding class that it meets for the first time."""
+    _WRAPPERS[type] = proxy_class

@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import Any
 
 from flarebed.bindings.errors import JsError
-from flarebed.emulator.runtime.python import code, pyodide_http, webloop
+from flarebed.emulator.runtime.python import binding, code, pyodide_http, webloop
 from flarebed.emulator.runtime.python.context import current
 from flarebed.emulator.runtime.python.data import JsObject
 from flarebed.emulator.runtime.python.ffi import ffi_names
@@ -45,9 +45,10 @@ class HostModules:
     """The installed modules of this process."""
 
     def __init__(self) -> None:
+        binding.register()
         self.env = JsObject({})
         self.flags = JsModule("_cloudflare_compat_flags", {})
-        self.workers_module = JsModule("cloudflare:workers", {"env": self.env.js_value(), "waitUntil": _wait_until})
+        self.workers_module = JsModule("cloudflare:workers", {"env": self.env.js_value(), "waitUntil": from_python(_wait_until)})
         self._js_modules: dict[str, Any] = {
             "cloudflare:workers": self.workers_module,
             "cloudflare:sockets": JsModule("cloudflare:sockets", {}),

@@ -71,15 +71,18 @@ class PythonWorker:
 
     async def fetch(self, incoming: IncomingRequest) -> OutgoingResponse:
         io = IoContext(self.loop, self.services)
-        exports = self._exports
         try:
-            response = await self._run(io, exports.fetch(Request.incoming(incoming), self._env, ExecutionContext(io)))
-            outgoing: OutgoingResponse = response.outgoing(io)
+            outgoing: OutgoingResponse = await self._run(io, self._answer(incoming, io))
         except BaseException as error:
             io.answer()
             if isinstance(error, Exception):
                 raise self._uncaught(error) from error
             raise
+        return outgoing
+
+    async def _answer(self, incoming: IncomingRequest, io: IoContext) -> OutgoingResponse:
+        response = await self._exports.fetch(Request.incoming(incoming), self._env, ExecutionContext(io))
+        outgoing: OutgoingResponse = response.outgoing(io)
         return outgoing
 
     async def scheduled(self, cron: str, scheduled_time_ms: float) -> ScheduledOutcome:

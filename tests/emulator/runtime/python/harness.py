@@ -14,6 +14,9 @@ from flarebed.emulator.runtime.python.services import Services
 from flarebed.emulator.runtime.python.webloop import WebLoop
 
 
+binding.register()
+
+
 class Harness:
     """Make it inside a running loop; `await harness.run(coroutine)` runs Worker code to its end."""
 
