@@ -6,6 +6,7 @@ to the Worker's `queue` handler. A queue that nobody consumes keeps its messages
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 
 from flarebed.bindings.kind import Surroundings
@@ -34,8 +35,7 @@ class QueueResources:
             await consumer.start()
 
     async def disown(self) -> None:
-        for consumer in self._consumers.values():
-            await consumer.stop()
+        await asyncio.gather(*(consumer.stop() for consumer in self._consumers.values()))
 
     def ring(self, resource: str) -> None:
         if resource in self._consumers:

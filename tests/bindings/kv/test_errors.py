@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -197,6 +198,21 @@ def test_a_bulk_of_more_than_25_mib_is_refused_and_single_gets_are_not(tmp_path:
         assert await error_of(bench.kv.get(["a", "b", "c"])) == expected
         assert await bench.kv.get("c") == value
         assert (await bench.kv.get(["a", "b"])).get("b") == value
+        bench.store.close()
+
+    run(work())
+
+
+def test_a_stream_that_is_too_long_is_not_kept(tmp_path: Path) -> None:
+    async def work() -> None:
+        bench = KvBench(tmp_path)
+        chunk = b"x" * 2**20
+        tracemalloc.start()
+        text = await error_of(bench.kv.put("k", Chunks(*[chunk] * 100)))
+        peak_bytes = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert text == "Error: KV PUT failed: 413 Value length of 104857600 exceeds limit of 26214400."
+        assert peak_bytes < 60 * 2**20
         bench.store.close()
 
     run(work())

@@ -189,6 +189,20 @@ def test_delayed_messages_come_in_the_order_of_their_time(tmp_path: Path) -> Non
     run(work())
 
 
+def test_delayed_messages_that_appear_together_come_in_the_order_of_their_time(tmp_path: Path) -> None:
+    async def work() -> None:
+        bench = QueueBench(tmp_path, consumer(max_batch_timeout=0))
+        for body, delay_s in (("3", 3), ("1", 1), ("2", 2), ("also 2", 2)):
+            await bench.q.send(body, {"delaySeconds": delay_s})
+        await bench.clock.advance(5000)
+        await bench.resources.own()
+        await bench.clock.settle()
+        assert bench.worker.batches == [("q", ["1", "2", "also 2", "3"], 1)]
+        await bench.close()
+
+    run(work())
+
+
 def test_nothing_is_delivered_without_owning_and_a_ring_wakes_the_owner(tmp_path: Path) -> None:
     async def work() -> None:
         owner = QueueBench(tmp_path, consumer(max_batch_timeout=0))
@@ -244,6 +258,19 @@ def test_a_queue_without_a_consumer_keeps_its_messages_for_four_days(tmp_path: P
     run(work())
 
 
+def test_disown_leaves_no_timer(tmp_path: Path) -> None:
+    async def work() -> None:
+        bench = QueueBench(tmp_path, consumer(max_batch_timeout=5))
+        await bench.resources.own()
+        await bench.send("waits")
+        assert bench.clock.next_ms() == NOW_MS + 5000
+        await bench.resources.disown()
+        assert bench.clock.next_ms() is None
+        bench.store.close()
+
+    run(work())
+
+
 def test_disown_waits_for_the_batch_that_runs(tmp_path: Path) -> None:
     async def work() -> None:
         bench = QueueBench(tmp_path, consumer(max_batch_timeout=0))
@@ -260,6 +287,24 @@ def test_disown_waits_for_the_batch_that_runs(tmp_path: Path) -> None:
         assert bench.said("info") == ["QUEUE q 1/1 (29999ms)"]
         assert bench.resources.backlog("q").stats() == (1, 0, 0)
         assert bench.clock.next_ms() is None
+        bench.store.close()
+
+    run(work())
+
+
+def test_disown_ends_all_consumers_at_once(tmp_path: Path) -> None:
+    async def work() -> None:
+        specs = (QueueProducerSpec("R", "r"), consumer(max_batch_timeout=0), consumer(queue="r", max_batch_timeout=0))
+        bench = QueueBench(tmp_path, *specs)
+        bench.worker.handler = lambda batch: bench.clock.sleep(1000)
+        await bench.resources.own()
+        await bench.send("runs")
+        disowned = asyncio.ensure_future(bench.resources.disown())
+        await bench.clock.settle()
+        await bench.producer("R").send("waits")
+        await bench.clock.advance(1000)
+        assert disowned.done()
+        assert bench.worker.batches == [("q", ["runs"], 1)]
         bench.store.close()
 
     run(work())
