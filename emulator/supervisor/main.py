@@ -75,10 +75,10 @@ class Supervisor:
         if self._coming is not None:
             if self._coming.debugging:
                 return
-            self._coming.signal(signal.SIGKILL)  # it serves nobody yet
+            self._coming.kill()  # it serves nobody yet
             self._coming = None
         if self._current is not None and self._current.hung and not self._current.debugging:
-            self._current.signal(signal.SIGKILL)
+            self._current.kill()
         self._spawn()
 
     def stop(self, code: int = 0) -> None:
@@ -92,7 +92,7 @@ class Supervisor:
             if runtime is self._current and not runtime.debugging and not runtime.hung:
                 runtime.tell({"do": "stop"})
             else:
-                runtime.signal(signal.SIGKILL)
+                runtime.kill()
         self._loop.call_later(0 if not self._alive() else _STOP_S, self._end, code)
 
     # Processes
@@ -196,7 +196,7 @@ class Supervisor:
     def _last_request_over(self, runtime: Runtime) -> None:
         if runtime in self._leaving and not runtime.debugging:
             self._terminal.say("warn", "An old version of the Worker was still busy and has been ended.")
-            runtime.signal(signal.SIGKILL)
+            runtime.kill()
 
     def _alive(self) -> list[Runtime]:
         runtimes = (self._current, self._coming, *self._leaving)
@@ -210,7 +210,7 @@ class Supervisor:
 
     def _end(self, code: int) -> None:
         for runtime in self._alive():
-            runtime.signal(signal.SIGKILL)
+            runtime.kill()
         self._terminal.restore()
         if not self.ended.done():
             self.ended.set_result(code)
@@ -293,9 +293,12 @@ class Supervisor:
         now_s = self._loop.time()
         twice = now_s - self._interrupted_s < _TWICE_S
         self._interrupted_s = now_s
-        if number is signal.SIGINT and not twice and any(runtime.debugging for runtime in self._alive()):
-            return  # it is the debugger's
-        self.stop()
+        if self._stopping:
+            self._end(self._code)
+        elif number is signal.SIGINT and not twice and any(runtime.debugging for runtime in self._alive()):
+            pass  # it is the debugger's
+        else:
+            self.stop()
 
     def _pressed(self, key: str) -> None:
         match key.lower():

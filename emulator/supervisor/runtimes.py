@@ -45,6 +45,13 @@ class Runtime:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self.pid, number)
 
+    def kill(self) -> None:
+        """At once; one that has not even begun ends when it finds its channel closed."""
+        if self.pid:
+            self.signal(signal.SIGKILL)
+        elif self.channel is not None:
+            self.channel.close()
+
     def close(self, loop: asyncio.AbstractEventLoop) -> None:
         if self.channel is not None:
             self.channel.close()

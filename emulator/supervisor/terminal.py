@@ -43,7 +43,7 @@ class Terminal:
         if os.tcgetpgrp(fd) != os.getpgrp():
             return False  # in the background the terminal is somebody else's
         self._saved = self._found = termios.tcgetattr(fd)
-        tty.setcbreak(fd)
+        tty.setcbreak(fd, termios.TCSANOW)  # what was typed meanwhile is kept
         self._loop.add_reader(fd, self._read)
         return True
 
@@ -52,14 +52,14 @@ class Terminal:
         if self._saved is not None:
             fd = sys.stdin.fileno()
             self._loop.remove_reader(fd)
-            termios.tcsetattr(fd, termios.TCSADRAIN, self._saved)
+            termios.tcsetattr(fd, termios.TCSANOW, self._saved)
             self._saved = None
 
     def restore(self) -> None:
         """Like `leave_keys`, whatever a debugger that was killed has done to the terminal."""
         self.leave_keys()
         if self._found is not None:
-            termios.tcsetattr(sys.stdin.fileno(), termios.TCSADRAIN, self._found)
+            termios.tcsetattr(sys.stdin.fileno(), termios.TCSANOW, self._found)
 
     def _read(self) -> None:
         pressed = os.read(sys.stdin.fileno(), 64).decode(errors="replace")
