@@ -11,10 +11,15 @@ import heapq
 import itertools
 import time
 from collections.abc import Callable, Coroutine
+from contextvars import Context
 from typing import Any
 
 _LONGEST_WAIT_S = 60.0
 """A host timer follows the monotonic clock; waking this often lets entries follow the wall clock (a laptop's sleep)."""
+
+
+_FEW_ENTRIES = 1_000
+"""From here on a heap that has doubled is cleared of cancelled entries: most are cancelled long before they are due."""
 
 
 class Timer:
@@ -43,6 +48,7 @@ class Clock:
         self.loop = loop
         self._heap: list[tuple[float, int, Timer]] = []
         self._order = itertools.count()
+        self._crowded = _FEW_ENTRIES
         self._tasks: set[asyncio.Task[Any]] = set()
 
     def now_ms(self) -> float:
@@ -53,6 +59,8 @@ class Clock:
         """Call `callback(*args)` on the host's loop when the clock reaches `when_ms`; never before returning."""
         timer = Timer(when_ms, callback, args)
         heapq.heappush(self._heap, (when_ms, next(self._order), timer))
+        if len(self._heap) > self._crowded:
+            self._drop_cancelled()
         self._arm()
         return timer
 
@@ -72,7 +80,7 @@ class Clock:
 
     def spawn(self, work: Coroutine[Any, Any, Any], name: str) -> asyncio.Task[Any]:
         """Run an engine's work on the host's loop. It is kept alive until it ends; its failure is the caller's to read."""
-        task = self.loop.create_task(work, name=name)
+        task = self.loop.create_task(work, name=name, context=Context())  # not that of the event that caused it
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return task
@@ -82,6 +90,11 @@ class Clock:
         while self._heap and self._heap[0][2].cancelled:
             heapq.heappop(self._heap)
         return self._heap[0][0] if self._heap else None
+
+    def _drop_cancelled(self) -> None:
+        self._heap = [entry for entry in self._heap if not entry[2].cancelled]
+        heapq.heapify(self._heap)
+        self._crowded = max(_FEW_ENTRIES, 2 * len(self._heap))
 
     def _arm(self) -> None:
         """Called when an entry was added; the real clock sets its host timer."""
@@ -117,7 +130,7 @@ class RealClock(Clock):
             self._handle.cancel()
         self._armed_ms = due_ms
         delay_s = min(max(0.0, (due_ms - self.now_ms()) / 1000), _LONGEST_WAIT_S)
-        self._handle = self.loop.call_later(delay_s, self._wake)
+        self._handle = self.loop.call_later(delay_s, self._wake, context=Context())
 
     def _wake(self) -> None:
         self._handle = None

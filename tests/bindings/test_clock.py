@@ -1,0 +1,23 @@
+"""The clock's heap of entries."""
+
+from __future__ import annotations
+
+import asyncio
+
+from flarebed.bindings.clock import VirtualClock
+from tests.support import run
+
+
+def test_cancelled_entries_do_not_pile_up_and_the_others_fire_in_order() -> None:
+    async def check() -> None:
+        clock = VirtualClock(asyncio.get_running_loop(), 0)
+        fired: list[int] = []
+        for number in range(5_000):
+            clock.call_at(600_000, fired.append, -1).cancel()
+            if number % 1_000 == 0:
+                clock.call_at(5_000 - number, fired.append, number)
+        assert len(clock._heap) <= 1_001
+        await clock.advance(700_000)
+        assert fired == [4_000, 3_000, 2_000, 1_000, 0]
+
+    run(check())
