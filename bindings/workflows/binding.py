@@ -235,7 +235,8 @@ def _step_name(name: Any) -> str:
     if name is UNDEFINED or name is None:
         raise errors.unreadable(name, "length")
     text = to_string(name)
-    if len(text.encode("utf-16-le", "surrogatepass")) > 2 * MAX_STEP_NAME or _CONTROL.search(text):
+    units = len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
+    if units > MAX_STEP_NAME or _CONTROL.search(text):
         raise errors.invalid_step_name(text)
     return text
 

@@ -64,7 +64,7 @@ class Run:
         self._waits: list[Wait] = []
         self._futures: set[asyncio.Future[Any]] = set()
         self._tasks: set[asyncio.Task[Any]] = set()
-        self._attempting = 0
+        self._calling = 0
         self._idling = 0
         self._occupies = False
         self._account()
@@ -180,16 +180,6 @@ class Run:
             if wait in self._waits:
                 self._waits.remove(wait)
 
-    @contextmanager
-    def attempting(self) -> Iterator[None]:
-        self._attempting += 1
-        self._account()
-        try:
-            yield
-        finally:
-            self._attempting -= 1
-            self._account()
-
     async def call(self, function: Function, argument: Any, timeout_ms: float) -> Any:
         """What the Worker's `function` returns, or TIMED_OUT: it goes on then, but nobody listens to it."""
         self.check()
@@ -197,11 +187,15 @@ class Run:
         self._tasks.add(task)
         settled = self._loop.create_future()
         task.add_done_callback(lambda _: self._called(task, settled))
-        timer = self.host.clock.call_at(self.now_ms() + timeout_ms, _resolve, settled)
+        timer = self.host.clock.call_later(timeout_ms, _resolve, settled)
+        self._calling += 1
+        self._account()
         try:
             await self._hold(settled)
         finally:
             timer.cancel()
+            self._calling -= 1
+            self._account()
         self.check()
         return task.result() if task.done() else TIMED_OUT
 
@@ -238,7 +232,7 @@ class Run:
             self._account()
 
     def _account(self) -> None:
-        occupies = self.live and (self._attempting > 0 or self._idling == 0)
+        occupies = self.live and (self._calling > 0 or self._idling == 0)
         if occupies != self._occupies:
             self._occupies = occupies
             self.host.occupied(1 if occupies else -1)

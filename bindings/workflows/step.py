@@ -117,8 +117,7 @@ class _Do:
         while True:
             await self._begin()
             try:
-                with run.attempting():
-                    result = await self._attempt()
+                result = await self._attempt()
             except JsError as error:
                 await run.idle_until(await self._failed(error))
             else:

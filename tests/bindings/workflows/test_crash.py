@@ -101,8 +101,7 @@ def test_killed_at_any_turn_of_the_loop(tmp_path: Path, turns: int) -> None:
 
     async def first(life: Life) -> None:
         creating = life.clock.spawn(life.flow.create({"id": "i"}), "create")
-        for _ in range(turns):
-            await asyncio.wait([life.clock.spawn(_nothing(), "turn")])
+        await life.clock.settle(turns)
         was_created.append(creating.done())
 
     async def second(life: Life) -> None:
@@ -115,10 +114,6 @@ def test_killed_at_any_turn_of_the_loop(tmp_path: Path, turns: int) -> None:
     machine.live(body, first)
     before.update(machine.ran)
     machine.live(body, second)
-
-
-async def _nothing() -> None:
-    pass
 
 
 def test_a_sleep_whose_duration_is_computed_anew_ends_when_it_was_to_end(tmp_path: Path) -> None:
