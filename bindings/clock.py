@@ -79,7 +79,7 @@ class Clock:
         await self.sleep_until(self.now_ms() + max(0.0, delay_ms))
 
     def spawn(self, work: Coroutine[Any, Any, Any], name: str) -> asyncio.Task[Any]:
-        """Run an engine's work on the host's loop. It is kept alive until it ends; its failure is the caller's to read."""
+        """Run an engine's work on the host's loop, kept alive until it ends; its failure is the caller's to read."""
         task = self.loop.create_task(work, name=name, context=Context())  # not that of the event that caused it
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
