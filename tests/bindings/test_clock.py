@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from flarebed.bindings.clock import VirtualClock
+
 from tests.support import run
 
 
