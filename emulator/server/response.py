@@ -19,16 +19,25 @@ def text(status: int, body: str, content_type: str = "text/plain;charset=UTF-8")
 
 async def send_response(response: OutgoingResponse, method: str, send: Send) -> None:
     """Send it all. An exception of a streamed body goes up: the caller must cut the connection."""
-    status, body = response.status, response.body
-    has_body = method != "HEAD" and status not in _NULL_BODY
-    headers = encode_headers(response.headers, keep_length=not isinstance(body, bytes | None) or not has_body)
-    if isinstance(body, bytes | None):
-        if has_body or (method == "HEAD" and body):
-            headers.append((b"content-length", b"%d" % len(body or b"")))
-        await send({"type": "http.response.start", "status": status, "headers": headers})
-        await send({"type": "http.response.body", "body": (body or b"") if has_body else b""})
-        return
-    await send({"type": "http.response.start", "status": status, "headers": headers})
+    body = b"" if response.body is None else response.body
+    has_body = method != "HEAD" and response.status not in _NULL_BODY
+    if isinstance(body, bytes):
+        await _send_bytes(response, body, method, has_body, send)
+    else:
+        await _send_stream(response, body, has_body, send)
+
+
+async def _send_bytes(response: OutgoingResponse, body: bytes, method: str, has_body: bool, send: Send) -> None:
+    headers = encode_headers(response.headers, keep_length=not has_body)
+    if has_body or (method == "HEAD" and body):
+        headers.append((b"content-length", b"%d" % len(body)))
+    await send({"type": "http.response.start", "status": response.status, "headers": headers})
+    await send({"type": "http.response.body", "body": body if has_body else b""})
+
+
+async def _send_stream(response: OutgoingResponse, body: AsyncIterator[bytes], has_body: bool, send: Send) -> None:
+    headers = encode_headers(response.headers, keep_length=True)
+    await send({"type": "http.response.start", "status": response.status, "headers": headers})
     if has_body:
         async for chunk in body:
             if chunk:

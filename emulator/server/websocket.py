@@ -8,7 +8,7 @@ from typing import Final
 
 from flarebed.emulator.runtime.http import Close, IncomingRequest, OutgoingResponse, WebSocketPeer
 from flarebed.emulator.server.request import Receive, Send
-from flarebed.emulator.server.response import discard, encode_headers
+from flarebed.emulator.server.response import encode_headers
 
 _ABNORMAL: Final = 1006
 _NO_CODE: Final = 1005
@@ -40,18 +40,15 @@ async def serve(request: IncomingRequest, receive: Receive, send: Send, fetch: F
 
 async def _refuse(response: OutgoingResponse, send: Send) -> None:
     headers = encode_headers(response.headers, keep_length=False)
-    body = response.body
-    if isinstance(body, bytes | None):
-        headers.append((b"content-length", b"%d" % len(body or b"")))
+    body = b"" if response.body is None else response.body
+    if isinstance(body, bytes):
+        headers.append((b"content-length", b"%d" % len(body)))
     await send({"type": "websocket.http.response.start", "status": response.status, "headers": headers})
-    if isinstance(body, bytes | None):
-        await send({"type": "websocket.http.response.body", "body": body or b""})
+    if isinstance(body, bytes):
+        await send({"type": "websocket.http.response.body", "body": body})
         return
-    try:
-        async for chunk in body:
-            await send({"type": "websocket.http.response.body", "body": chunk, "more_body": True})
-    finally:
-        await discard(body)
+    async for chunk in body:
+        await send({"type": "websocket.http.response.body", "body": chunk, "more_body": True})
     await send({"type": "websocket.http.response.body", "body": b""})
 
 

@@ -37,8 +37,8 @@ def run(fields: dict[str, Any], fds: tuple[int, ...], lifeline: int) -> int:
     """Be the Worker's process; returns its exit code. `fds`: the channel, the listener, the debugger's socket."""
     channel, listener, debugger = (socket.socket(fileno=fd) for fd in fds)
     threading.Thread(target=_end_with_supervisor, args=(lifeline,), name="lifeline", daemon=True).start()
-    faulthandler.enable()
-    faulthandler.register(STACK_SIGNAL)
+    faulthandler.enable(all_threads=False)
+    faulthandler.register(STACK_SIGNAL, all_threads=False)
     claim_terminal_while_prompting(debugger)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda *_: None)  # the terminal sends them to all of us; the supervisor acts
@@ -124,7 +124,7 @@ class Runtime:
     def _told(self, message: Message) -> None:
         match message.fields["do"]:
             case "serve":
-                self._run(self._serve())
+                self._run(self._begin())
             case "connection":
                 self._run(self._server.adopt(message.fds[0], message.payload))
             case "accept":
@@ -136,7 +136,7 @@ class Runtime:
             case "stop":
                 self._run(self._stop())
 
-    async def _serve(self) -> None:
+    async def _begin(self) -> None:
         await self._server.listen(self._listener)
         await self._app.own()
 
