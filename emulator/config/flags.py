@@ -34,6 +34,19 @@ class Flag:
     implied_date: str = ""
 
 
+def _table() -> Iterator[Flag]:
+    for line in TABLE.split("\n"):
+        columns = line.split()
+        if not columns:
+            continue
+        enable, disable, date, *rest = ["" if column == "-" else column for column in columns]
+        implied = rest[:1] == ["with"]
+        yield Flag(enable, disable, date, tuple(rest[1:-2]) if implied else (), rest[-1] if implied else "")
+
+
+_FLAGS = tuple(_table())
+
+
 def is_valid_date(date: str) -> bool:
     """Whether workerd takes it: padded, month and day in range, but not checked against the calendar."""
     return re.fullmatch(r"2\d{3}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])", date, re.ASCII) is not None
@@ -50,16 +63,15 @@ def resolve(date: str, listed: Sequence[str], diagnostics: Diagnostics) -> froze
             "What changed since then is not emulated.",
             "compatibility_date",
         )
-    table = tuple(_table())
     for name, count in Counter(listed).items():
         if count > 1:
             diagnostics.error(f"Compatibility flag specified multiple times: {name}", _path(name, listed))
-    on = {flag.enable for flag in table if _is_on(flag, date, listed, diagnostics)}
-    for flag in table:
+    on = {flag.enable for flag in _FLAGS if _is_on(flag, date, listed, diagnostics)}
+    for flag in _FLAGS:
         implied = flag.implied_by and date >= flag.implied_date and flag.disable not in listed
         if implied and not on.isdisjoint(flag.implied_by):
             on.add(flag.enable)
-    known = {name for flag in table for name in (flag.enable, flag.disable) if name}
+    known = {name for flag in _FLAGS for name in (flag.enable, flag.disable) if name}
     for name in dict.fromkeys(listed):
         if name not in known:
             diagnostics.error(f"No such compatibility flag: {name}", _path(name, listed))
@@ -95,13 +107,3 @@ def _is_on(flag: Flag, date: str, listed: Sequence[str], diagnostics: Diagnostic
 
 def _path(flag: str, listed: Sequence[str]) -> str:
     return f"compatibility_flags[{listed.index(flag)}]"
-
-
-def _table() -> Iterator[Flag]:
-    for line in TABLE.split("\n"):
-        columns = line.split()
-        if not columns:
-            continue
-        enable, disable, date, *rest = ["" if column == "-" else column for column in columns]
-        implied = rest[:1] == ["with"]
-        yield Flag(enable, disable, date, tuple(rest[1:-2]) if implied else (), rest[-1] if implied else "")

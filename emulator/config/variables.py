@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from flarebed.bindings.entry import fields_of
 from flarebed.emulator.config import dotenv
 from flarebed.emulator.config.diagnostics import ConfigErrors
 from flarebed.emulator.config.discover import relative
@@ -43,7 +44,7 @@ class Sources:
 
 def collect(settings: Mapping[str, Any], sources: Sources) -> Variables:
     """Read the files and settle who wins: `--var`, then the files, then the config's `vars`."""
-    configured: Mapping[str, Any] = settings.get("vars", {})
+    configured = fields_of(settings.get("vars")) or {}
     declared = settings.get("secrets")
     required: list[str] = [] if declared is None else declared.get("required", [])
     loaded, notices = _load(sources, include_process=declared is not None)
