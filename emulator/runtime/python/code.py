@@ -6,6 +6,7 @@ Source: Pyodide's documentation of `pyodide.code`.
 from __future__ import annotations
 
 import ast
+import functools
 import inspect
 from collections.abc import Callable
 from types import CodeType
@@ -75,16 +76,28 @@ def should_quiet(source: str) -> bool:
 
 def relaxed_call(function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
     """Call with only as many of the arguments as the function takes."""
-    signature = inspect.signature(function)
-    kinds = [parameter.kind for parameter in signature.parameters.values()]
-    if inspect.Parameter.VAR_POSITIONAL not in kinds:
-        positional = sum(
-            kind in (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD) for kind in kinds
-        )
-        arguments = arguments[:positional]
-    if inspect.Parameter.VAR_KEYWORD not in kinds:
-        options = {name: value for name, value in options.items() if name in signature.parameters}
-    return function(*arguments, **options)
+    if inspect.ismethod(function):
+        positional, names = _accepts(function.__func__)
+        positional = None if positional is None else positional - 1
+    else:
+        positional, names = _accepts(function)
+    if options and names is not None:
+        options = {name: value for name, value in options.items() if name in names}
+    return function(*arguments[:positional], **options)
+
+
+@functools.lru_cache(maxsize=256)
+def _accepts(function: Callable[..., Any]) -> tuple[int | None, frozenset[str] | None]:
+    """How many positional arguments and which names a function takes; None is any."""
+    parameters = inspect.signature(function).parameters
+    kinds = [parameter.kind for parameter in parameters.values()]
+    positional = sum(
+        kind in (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD) for kind in kinds
+    )
+    return (
+        None if inspect.Parameter.VAR_POSITIONAL in kinds else positional,
+        None if inspect.Parameter.VAR_KEYWORD in kinds else frozenset(parameters),
+    )
 
 
 def relaxed_wrap(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -5,19 +5,24 @@ from __future__ import annotations
 from typing import Any
 
 from flarebed.emulator.runtime.python.context import IoContext
-from flarebed.emulator.runtime.python.proxy import JsProxy, from_python, to_python
+from flarebed.emulator.runtime.python.proxy import JsProxy, to_python
+
+_PARTS = ("tracing", "props", "exports")
 
 
 class ExecutionContext(JsProxy):
     """`waitUntil`, `passThroughOnException`, `props`, `exports`."""
 
-    __slots__ = ("_io", "exports", "props", "tracing")
+    __slots__ = ("_io", "_parts")
 
     def __init__(self, io: IoContext) -> None:
         self._io = io
-        self.props = to_python({})
-        self.exports = to_python({})
-        self.tracing = to_python({})
+        self._parts: dict[str, dict[str, Any]] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in _PARTS:
+            raise AttributeError(name)
+        return to_python(self._parts.setdefault(name, {}))
 
     def waitUntil(self, awaitable: Any) -> None:
         self._io.wait_until(awaitable)
@@ -29,7 +34,7 @@ class ExecutionContext(JsProxy):
         self._io.close()
 
     def own_properties(self) -> dict[str, Any]:
-        return {name: from_python(getattr(self, name)) for name in ("tracing", "props", "exports")}
+        return {name: self._parts.setdefault(name, {}) for name in _PARTS}
 
 
 class ScheduledController(JsProxy):

@@ -48,7 +48,9 @@ class HostModules:
         binding.register()
         self.env = JsObject({})
         self.flags = JsModule("_cloudflare_compat_flags", {})
-        self.workers_module = JsModule("cloudflare:workers", {"env": self.env.js_value(), "waitUntil": from_python(_wait_until)})
+        self.workers_module = JsModule(
+            "cloudflare:workers", {"env": self.env.js_value(), "waitUntil": from_python(_wait_until)}
+        )
         self._js_modules: dict[str, Any] = {
             "cloudflare:workers": self.workers_module,
             "cloudflare:sockets": JsModule("cloudflare:sockets", {}),

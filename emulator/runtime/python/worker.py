@@ -140,15 +140,13 @@ class PythonWorker:
         context = Context()
         context.run(CURRENT.set, io)
         done = self._host.create_future()
-        task = self.loop.create_task(work, context=context)
-        task.add_done_callback(lambda _task: None if done.done() else done.set_result(None))
-        io.on_stuck = lambda: None if task.done() or done.done() else done.set_exception(JsError(HUNG))
+        io.on_stuck = lambda: None if done.done() else done.set_exception(JsError(HUNG))
+        task = self.loop.create_task(_report(work, done), context=context)
         try:
-            await done
+            return await done
         except asyncio.CancelledError:
             task.cancel()
             raise
-        return task.result()
 
     def _thrown(self, error: BaseException, *, report: bool = False) -> JsError:
         if report:
@@ -159,6 +157,18 @@ class PythonWorker:
         self.services.uncaught(error)
         thrown = self._thrown(error)
         return WorkerError(f"{thrown}\n", error, worker_frames(error))
+
+
+async def _report(work: Coroutine[Any, Any, Any], done: asyncio.Future[Any]) -> None:
+    """Tell the host how Worker code ended; this takes one hop less than a callback of the task."""
+    try:
+        result = await work
+    except BaseException as error:
+        if not done.done():
+            done.set_exception(error)
+    else:
+        if not done.done():
+            done.set_result(result)
 
 
 async def _call(function: Callable[[], Any]) -> Any:
