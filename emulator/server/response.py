@@ -28,7 +28,7 @@ async def send_response(response: OutgoingResponse, method: str, send: Send) -> 
 
 
 async def _send_bytes(response: OutgoingResponse, body: bytes, method: str, has_body: bool, send: Send) -> None:
-    headers = encode_headers(response.headers, keep_length=not has_body)
+    headers = encode_headers(response.headers, keep_length=not has_body and not body)
     if has_body or (method == "HEAD" and body):
         headers.append((b"content-length", b"%d" % len(body)))
     await send({"type": "http.response.start", "status": response.status, "headers": headers})
@@ -38,17 +38,18 @@ async def _send_bytes(response: OutgoingResponse, body: bytes, method: str, has_
 async def _send_stream(response: OutgoingResponse, body: AsyncIterator[bytes], has_body: bool, send: Send) -> None:
     headers = encode_headers(response.headers, keep_length=True)
     await send({"type": "http.response.start", "status": response.status, "headers": headers})
-    if has_body:
-        async for chunk in body:
-            if chunk:
-                await send({"type": "http.response.body", "body": chunk, "more_body": True})
-    else:
-        await discard(body)
+    try:
+        if has_body:
+            async for chunk in body:
+                if chunk:
+                    await send({"type": "http.response.body", "body": chunk, "more_body": True})
+    finally:
+        await _discard(body)
     await send({"type": "http.response.body", "body": b""})
 
 
-async def discard(body: AsyncIterator[bytes] | bytes | None) -> None:
-    """Let go of a stream that nobody will read."""
+async def _discard(body: AsyncIterator[bytes]) -> None:
+    """Let go of a stream that nobody will read on: the client is gone, or asked for the headers only."""
     close = getattr(body, "aclose", None)
     if close is not None:
         await close()

@@ -138,6 +138,30 @@ def test_a_client_that_leaves_cancels_its_request() -> None:
     served(check, FakeWorker(answer))
 
 
+def test_a_client_that_leaves_ends_the_stream_that_it_was_sent() -> None:
+    ended = asyncio.Event()
+
+    async def endless() -> AsyncIterator[bytes]:
+        try:
+            while True:
+                yield bytes(65536)
+        finally:
+            ended.set()
+
+    async def answer(request: IncomingRequest) -> OutgoingResponse:
+        return OutgoingResponse(200, body=endless())
+
+    async def check(one: Served) -> None:
+        reader, writer = await one.connect()
+        writer.write(GET % b"")
+        await reader.readexactly(100_000)
+        assert not ended.is_set()
+        writer.transport.abort()
+        await ended.wait()
+
+    served(check, FakeWorker(answer))
+
+
 def test_what_is_not_http_is_refused() -> None:
     async def check(one: Served) -> None:
         reader, writer = await one.connect()

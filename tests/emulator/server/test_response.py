@@ -62,6 +62,12 @@ def test_head_has_the_headers_of_get_and_no_body() -> None:
     assert (exchange.headers, exchange.body) == ([(b"content-length", b"5")], b"")
 
 
+def test_head_keeps_a_length_that_the_worker_names() -> None:
+    length = [("content-length", "99")]
+    assert answered(OutgoingResponse(200, headers=length), "HEAD").headers == [(b"content-length", b"99")]
+    assert answered(OutgoingResponse(200, headers=length, body=b"x"), "HEAD").headers == [(b"content-length", b"1")]
+
+
 def test_head_lets_go_of_a_stream() -> None:
     closed = []
 
