@@ -17,7 +17,7 @@ from flarebed.emulator.config.diagnostics import ConfigErrors, Diagnostics
 from flarebed.emulator.config.document import Document
 from flarebed.emulator.config.keys import KEYS, Effect
 from flarebed.emulator.config.model import Config, DevSettings, Rule
-from flarebed.emulator.config.names import binding_names, complain_of_duplicates
+from flarebed.emulator.config.names import LABELS, binding_names, complain_of_duplicates
 from flarebed.emulator.config.variables import Sources, Variables, collect
 
 _NO_VAR: Mapping[str, str] = {}
@@ -131,7 +131,7 @@ def _specs(settings: Mapping[str, Any]) -> dict[str, tuple[Spec, ...]]:
 
 
 def _unemulated(settings: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    keys = [key for key in settings if KEYS[key].effect is Effect.BINDING]
+    keys = [key for key in settings if KEYS[key].effect in (Effect.BINDING, Effect.MISSING) and key in LABELS]
     return tuple(row for key in keys for row in elsewhere.rows(key, settings[key]))
 
 

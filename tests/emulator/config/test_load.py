@@ -35,6 +35,7 @@ def test_a_whole_config(project: Project) -> None:
             "python_modules": {"exclude": ["x"]},
             "dev": {"ip": "0.0.0.0", "port": 1234, "local_protocol": "https", "inspector_port": 9},
             "r2_buckets": [{"binding": "R2", "bucket_name": "bkt"}], "ai": {"binding": "AI"},
+            "assets": {"directory": "a", "binding": "ASSETS"}, "containers": [{"name": "c"}],
             "durable_objects": {"bindings": [{"name": "DO", "class_name": "Obj"}]},
         }
     )  # fmt: skip
@@ -46,7 +47,12 @@ def test_a_whole_config(project: Project) -> None:
         "queues": (QueueProducerSpec("Q", "q1"), QueueConsumerSpec("q1")),
         "workflows": (WorkflowSpec("WF", "wf", "Flow"),),
     }
-    assert config.unemulated == (("R2 (bkt)", "R2 Bucket"), ("AI", "AI"), ("DO (Obj)", "Durable Object"))
+    assert config.unemulated == (
+        ("ASSETS", "Assets"),
+        ("R2 (bkt)", "R2 Bucket"),
+        ("AI", "AI"),
+        ("DO (Obj)", "Durable Object"),
+    )
     assert config.crons == ("*/5 * * * *",)
     assert config.rules == (Rule("Text", ("**/*.md",), True),)
     assert (config.wasm_modules, config.text_blobs) == ({"W": root / "b.wasm"}, {"T": root / "t.txt"})
