@@ -323,7 +323,7 @@ class Supervisor:
             self._terminal.say("info", f"Ready on {self._url}")
             if self._terminal.read_keys():
                 self._terminal.say("log", KEYS_HINT)
-        else:
+        elif not runtime.broken:
             self._terminal.say("info", "Reloaded")
         self._shown_bindings = rows
 

@@ -1,0 +1,267 @@
+"""The supervisor's decisions, with processes that are only played."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from flarebed.emulator.supervisor import main as module
+from flarebed.emulator.supervisor.files import Signature, signatures
+from flarebed.emulator.supervisor.forkserver import ForkServer
+from flarebed.emulator.supervisor.launch import Launch
+from flarebed.emulator.supervisor.main import Supervisor
+from flarebed.emulator.supervisor.messages import Message
+from flarebed.emulator.supervisor.runtimes import Runtime
+
+from tests.support import run
+
+
+class Played(Runtime):
+    """A process that does what the test says; `told` has what it was told."""
+
+    def __init__(self, stage: Stage, number: int, known: dict[str, Signature], replaces: bool) -> None:
+        super().__init__(number, known, 0)
+        self.stage = stage
+        self.replaces = replaces
+        self.told: list[str] = []
+        self.killed = False
+        self.pid = number
+
+    def tell(self, fields: dict[str, Any], payload: bytes = b"", fds: tuple[int, ...] = ()) -> None:
+        self.told.append(fields["do"] + payload.decode())
+
+    def kill(self) -> None:
+        self.killed = True
+
+    def says(self, what: str, **fields: Any) -> None:
+        self.stage.on_message(self, Message({"is": what} | fields))
+
+    def is_ready(self, broken: bool = False) -> None:
+        found = signatures([str(self.stage.entry)])
+        self.says(
+            "ready", known=found, root=str(self.stage.entry.parent), broken=broken, bindings=[], warnings=[], crons=[]
+        )
+
+    def gives(self, data: bytes) -> None:
+        self.stage.on_message(self, Message({"is": "connection"}, data, (-1,)))
+
+    def exits(self, code: int) -> None:
+        self.pid = 0
+        self.stage.on_exit(self, code)
+
+
+class Stage:
+    """Stands for the launcher."""
+
+    def __init__(self, entry: Path) -> None:
+        self.entry = entry
+        self.made: list[Played] = []
+        self.on_message: Callable[[Runtime, Message], None] = lambda runtime, message: None
+        self.on_exit: Callable[[Runtime, int], None] = lambda runtime, code: None
+
+    def launcher(self, server: Any, loop: Any, on_message: Any, on_exit: Any, on_debugger: Any, on_lost: Any) -> Stage:
+        self.on_message, self.on_exit = on_message, on_exit
+        return self
+
+    def spawn(self, launch: Any, listener: Any, known: dict[str, Signature], born_ns: int, *, replaces: bool) -> Played:
+        self.made.append(Played(self, len(self.made) + 1, known, replaces))
+        return self.made[-1]
+
+
+@pytest.fixture
+def played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Run a check with a supervisor whose first process serves."""
+
+    class NoWatcher:
+        def __init__(self, paths: Any, *_: Any) -> None:
+            self.paths = paths
+
+        def close(self) -> None: ...
+
+    def play(check: Callable[[Supervisor, Stage], Awaitable[None]], *, served: bool = True) -> None:
+        entry = tmp_path / "entry.py"
+        entry.write_text("a = 1\n")
+        stage = Stage(entry)
+        monkeypatch.setattr(module, "Launcher", stage.launcher)
+        monkeypatch.setattr(module, "Watcher", NoWatcher)
+        monkeypatch.setattr(module, "_DISOWN_S", 0.01)
+
+        async def work() -> None:
+            loop = asyncio.get_running_loop()
+            nothing = cast("socket.socket", None)
+            supervisor = Supervisor(
+                Launch(str(tmp_path)), cast("ForkServer", nothing), nothing, "http://localhost:1", loop
+            )
+            supervisor.start()
+            if served:
+                stage.made[0].is_ready()
+                assert stage.made[0].told == ["serve"]
+            await check(supervisor, stage)
+
+        run(work())
+
+    return play
+
+
+Play = Callable[..., None]
+
+
+def test_a_reload_lets_the_old_disown_before_the_new_serves(played: Play) -> None:
+    async def check(supervisor: Supervisor, stage: Stage) -> None:
+        old = stage.made[0]
+        supervisor.reload()
+        new = stage.made[1]
+        assert (new.replaces, new.known) == (True, signatures([str(stage.entry)]))
+        new.is_ready()
+        assert (old.told, new.told) == (["serve", "retire"], [])
+        old.says("disowned")
+        assert new.told == ["serve"]
+
+    played(check)
+
+
+def test_an_old_one_that_is_stuck_holds_nothing_up(played: Play) -> None:
+    async def check(supervisor: Supervisor, stage: Stage) -> None:
+        supervisor.reload()
+        new = stage.made[1]
+        new.is_ready()
+        await asyncio.wait([supervisor.ended], timeout=0.03)
+        assert new.told == ["serve"]
+
+    played(check)
+
+
+def test_a_connection_with_old_code_waits_for_the_new(played: Play) -> None:
+    async def check(supervisor: Supervisor, stage: Stage) -> None:
+        old = stage.made[0]
+        stage.entry.write_text("a = 22\n")
+        old.gives(b"A")
+        old.gives(b"B")
+        [new] = stage.made[1:]
+        new.is_ready()
+        old.says("disowned")
+        assert new.told == ["serve", "connectionA", "connectionB"]
+        old.gives(b"C")
+        assert new.told[-1] == "connectionC"
+
+    played(check)
+
+
+def test_code_that_fails_gives_the_old_one_its_connections_back(played: Play) -> None:
+    async def check(supervisor: Supervisor, stage: Stage) -> None:
+        old = stage.made[0]
+        stage.entry.write_text("a = \n")
+        old.gives(b"A")
+        stage.made[1].says("failed")
+        assert old.told == ["serve", "accept", "connectionA"]
+        supervisor._changed({str(stage.entry)})  # the watcher's word for the same save
+        assert len(stage.made) == 2
+        stage.entry.write_text("a = 333\n")
+        supervisor._changed({str(stage.entry)})
+        assert len(stage.made) == 3
+
+    played(check)
+
+
+def test_a_change_during_a_reload_begins_it_anew(played: Play) -> None:
+    async def check(supervisor: Supervisor, stage: Stage) -> None:
+        supervisor.reload()
+        stage.entry.write_text("a = 22\n")
+        supervisor._changed({str(stage.entry)})
+        first, second = stage.made[1:]
+        assert first.killed
+        first.exits(-9)
+        second.is_ready()
+        stage.made[0].says("disowned")
+        assert second.told == ["serve"]
+
+    played(check)
+
+
+def test_a_change_while_the_old_one_disowns_replaces_the_new_one(played: Play) -> None:
+    async def check(supervisor: Supervisor, stage: Stage) -> None:
+        supervisor.reload()
+        stage.made[1].is_ready()
+        supervisor.reload()
+        assert stage.made[1].told == ["serve"]
+        stage.made[0].says("disowned")
+        stage.made[2].is_ready()
+        assert stage.made[1].told == ["serve", "retire"]
+        assert stage.made[2].told == []
+
+    played(check)
+
+
+def test_an_empty_file_is_given_time_to_be_written(played: Play) -> None:
+    async def check(supervisor: Supervisor, stage: Stage) -> None:
+        stage.entry.write_text("")
+        supervisor._changed({str(stage.entry)})
+        assert len(stage.made) == 1
+        stage.entry.write_text("a = 22\n")
+        supervisor._changed({str(stage.entry)})
+        assert len(stage.made) == 2
+        await asyncio.wait([supervisor.ended], timeout=0.03)
+        assert len(stage.made) == 2
+
+    played(check)
+
+
+def test_a_new_module_is_a_change_and_other_new_files_are_not(played: Play, tmp_path: Path) -> None:
+    async def check(supervisor: Supervisor, stage: Stage) -> None:
+        for name, made in (("notes.txt", 1), ("data.sqlite", 1), ("helper.py", 2)):
+            (tmp_path / name).write_text("x")
+            supervisor._changed({str(tmp_path / name)})
+            assert len(stage.made) == made
+
+    played(check)
+
+
+def test_a_crash_is_followed_by_a_start(played: Play) -> None:
+    async def check(supervisor: Supervisor, stage: Stage) -> None:
+        stage.made[0].exits(-11)
+        await asyncio.wait([supervisor.ended], timeout=0.001)
+        [new] = stage.made[1:]
+        assert not new.replaces
+        new.is_ready()
+        assert new.told == ["serve"]
+
+    played(check)
+
+
+def test_a_crash_while_starting_is_followed_by_another_start_a_little_later(played: Play) -> None:
+    async def check(supervisor: Supervisor, stage: Stage) -> None:
+        stage.made[0].exits(-11)
+        await asyncio.wait([supervisor.ended], timeout=0.001)
+        assert len(stage.made) == 1
+
+    played(check, served=False)
+
+
+def test_what_fails_at_the_start_is_replaced_even_if_it_fails_again(played: Play) -> None:
+    async def check(supervisor: Supervisor, stage: Stage) -> None:
+        stage.made[0].is_ready(broken=True)
+        supervisor.reload()
+        assert not stage.made[1].replaces
+        stage.made[1].is_ready(broken=True)
+        stage.made[0].says("disowned")
+        assert stage.made[1].told == ["serve"]
+
+    played(check, served=False)
+
+
+def test_stopping_asks_who_serves_and_kills_who_does_not(played: Play) -> None:
+    async def check(supervisor: Supervisor, stage: Stage) -> None:
+        supervisor.reload()
+        supervisor.stop()
+        old, new = stage.made
+        assert (old.told[-1], old.killed, new.killed) == ("stop", False, True)
+        new.exits(-9)
+        assert not supervisor.ended.done()
+        old.exits(0)
+        assert await supervisor.ended == 0
+
+    played(check)
