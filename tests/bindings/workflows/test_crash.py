@@ -222,6 +222,31 @@ def test_an_interrupted_attempt_counts(tmp_path: Path, limit: int, outcome: Any)
     assert machine.ran["attempt"] == limit + 1
 
 
+def test_what_run_has_seen_is_on_disk(tmp_path: Path) -> None:
+    machine = Machine(tmp_path)
+
+    async def body(event: Any, step: Any) -> Any:
+        result = await step.do("a", machine.step("a", 1))
+        if not machine.ran["killed"]:
+            machine.ran["killed"] += 1
+            assert machine.life is not None
+            machine.life.kill()
+            await asyncio.get_running_loop().create_future()
+        return result
+
+    async def first(life: Life) -> None:
+        await life.flow.create({"id": "i"})
+        await life.settle()
+
+    async def second(life: Life) -> None:
+        await life.settle()
+        assert await life.outcome() == ("complete", 1)
+
+    machine.live(body, first)
+    machine.live(body, second)
+    assert machine.ran == {"a": 1, "killed": 1}
+
+
 def test_an_attempt_that_a_graceful_end_cut_short_does_not_count(tmp_path: Path) -> None:
     machine = Machine(tmp_path)
     attempts: list[int] = []
@@ -246,6 +271,31 @@ def test_an_attempt_that_a_graceful_end_cut_short_does_not_count(tmp_path: Path)
     machine.live(body, first, graceful=True)
     machine.live(body, second)
     assert attempts == [1, 1]
+
+
+def test_after_a_hand_over_the_old_run_does_nothing_more(tmp_path: Path) -> None:
+    machine = Machine(tmp_path)
+
+    async def body(event: Any, step: Any) -> Any:
+        try:
+            await step.sleep("nap", 1_000)
+        except BaseException:
+            machine.ran["swallowed"] += 1
+        return await step.do("a", machine.step("a", "made once"))
+
+    async def first(life: Life) -> None:
+        await life.flow.create({"id": "i"})
+        await life.advance(500)
+
+    async def second(life: Life) -> None:
+        await life.settle()
+        assert await life.outcome() == ("waiting", None)
+        await life.advance(500)
+        assert await life.outcome() == ("complete", "made once")
+
+    machine.live(body, first, graceful=True)
+    machine.live(body, second)
+    assert machine.ran == {"swallowed": 1, "a": 1}
 
 
 def test_recorded_errors_are_thrown_again_without_an_attempt(tmp_path: Path) -> None:
