@@ -294,6 +294,7 @@ def test_after_a_hand_over_the_old_run_does_nothing_more(tmp_path: Path) -> None
         assert await life.outcome() == ("complete", "made once")
 
     machine.live(body, first, graceful=True)
+    assert machine.ran == {"swallowed": 1}
     machine.live(body, second)
     assert machine.ran == {"swallowed": 1, "a": 1}
 
