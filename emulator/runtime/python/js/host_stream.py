@@ -39,13 +39,14 @@ NOT_BYTES = "This ReadableStream did not return bytes."
 class HostSource:
     """The chunks of a host's byte stream, for the request in which they came."""
 
-    __slots__ = ("_chunks", "_encoded", "_io", "encoding")
+    __slots__ = ("_chunks", "_encoded", "_io", "_passed_on", "encoding")
 
     def __init__(self, chunks: AsyncIterator[bytes], encoding: str = "") -> None:
         """`encoding` is the Content-Encoding of the chunks; "gzip" is undone for whoever reads them."""
         self._encoded = chunks
         self._chunks = decompressed(chunks) if encoding == "gzip" else chunks
         self.encoding = encoding
+        self._passed_on = False
         self._io = CURRENT.get(None)
 
     def pull(self, controller: ReadableStreamDefaultController) -> JsPromise:
@@ -75,9 +76,10 @@ class HostSource:
         return outside(self._close())
 
     async def _close(self) -> None:
-        close = getattr(self._chunks, "aclose", None)
-        if close is not None:
-            await close()
+        for chunks in (self._chunks, self._encoded):
+            close = getattr(chunks, "aclose", None)
+            if close is not None:
+                await close()
 
     def read_all(self) -> JsPromise:
         """A promise of the ArrayBuffer of everything that is still to come."""
@@ -90,7 +92,13 @@ class HostSource:
     def take(self, io: IoContext) -> AsyncIterator[bytes]:
         """The chunks themselves, for whoever passes them on unread."""
         self.check_request(io)
+        self._passed_on = True
         return self._chunks
+
+    def dropped(self) -> None:
+        """Nobody will read what is left: let the connection go."""
+        if not self._passed_on and self._io is not None:
+            self._io.services.clock.spawn(self._close(), "unread body")
 
     def encoded(self) -> AsyncIterator[bytes]:
         """The chunks as they came, for who passes them on with their encoding; `take` comes first."""

@@ -16,7 +16,7 @@ from flarebed.emulator.runtime.python.js import idl
 from flarebed.emulator.runtime.python.js.url import parse
 from flarebed.emulator.runtime.python.js.websocket_peer import ABNORMAL, NO_CODE, SocketPeer
 from flarebed.emulator.runtime.python.js.work import outside
-from flarebed.emulator.runtime.python.promise import JsPromise, io_context
+from flarebed.emulator.runtime.python.promise import io_context
 from flarebed.emulator.runtime.python.proxy import throw
 
 if TYPE_CHECKING:
@@ -127,8 +127,3 @@ async def _outward(connection: Any, peer: SocketPeer) -> None:
             await connection.close(1000 if message.code == NO_CODE else message.code, message.reason)
             return
         await connection.send(message)
-
-
-def upgrade(url: str, protocols: list[str], headers: list[tuple[str, str]]) -> JsPromise:
-    """The promise of a connection for `fetch`."""
-    return outside(open_connection(url, protocols, headers))
