@@ -103,6 +103,7 @@ class Runtime:
                 "root": str(project.root),
                 "broken": isinstance(project.app, BrokenWorker),
                 "bindings": project.app.bindings_table(),
+                "notices": project.notices,
                 "warnings": project.warnings,
                 "crons": project.crons,
             }

@@ -45,6 +45,7 @@ class Project:
     root: Path
     """The import root: a new module below it means a reload."""
     crons: tuple[str, ...] = ()
+    notices: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     host: str | None = None
     """What request URLs name instead of the host that the client asked for."""

@@ -312,6 +312,8 @@ class Supervisor:
 
     def _announce(self, runtime: Runtime, fields: dict[str, list[str]]) -> None:
         first = self._shown_bindings is None
+        for notice in fields["notices"]:
+            self._terminal.say("log", notice)
         for warning in fields["warnings"]:
             self._terminal.say("warn", warning)
         rows = [list(row) for row in fields["bindings"]]

@@ -29,4 +29,4 @@ async def open_project(launch: Launch, loop: asyncio.AbstractEventLoop, log: Cal
         raise
     except Exception as error:
         raise WorkerError(f"{thrown_by(error)}\n", error, worker_frames(error)) from error
-    return Project(worker, entry.parent, config.crons, config.notices + config.warnings, config.host)
+    return Project(worker, entry.parent, config.crons, config.notices, config.warnings, config.host)

@@ -73,6 +73,7 @@ def bindings_table(rows: Sequence[Sequence[str]]) -> str:
     """The table in wrangler's form (seen on 4.164)."""
     if not rows:
         return "No bindings found."
+    rows = [(f"env.{binding}", resource, mode) for binding, resource, mode in rows]
     width = max(len(_HEADINGS[0]), *(len(row[0]) for row in rows)) + 6
     table = [f"{binding:<{width}}{resource:<{_RESOURCE_WIDTH}}{mode}" for binding, resource, mode in (_HEADINGS, *rows)]
     return "\n".join(("Your Worker has access to the following bindings:", *table))

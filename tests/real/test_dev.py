@@ -83,7 +83,7 @@ def test_a_mistake_at_the_start_is_served_until_it_is_mended(tmp_path: Path) -> 
     edit(folder / "src" / "helper.py", '"h0"', "1 / 0")
     with dev(folder) as running:
         assert running.status() == 500
-        assert running.get().splitlines()[-1] == "ZeroDivisionError: division by zero"
+        assert running.get().rstrip().splitlines()[-1] == "ZeroDivisionError: division by zero"
         edit(folder / "src" / "helper.py", "1 / 0", '"h2"')
         assert running.get() == "v0 h2 hello"
 

@@ -43,7 +43,14 @@ class Played(Runtime):
     def is_ready(self, broken: bool = False) -> None:
         found = signatures([str(self.stage.entry)])
         self.says(
-            "ready", known=found, root=str(self.stage.entry.parent), broken=broken, bindings=[], warnings=[], crons=[]
+            "ready",
+            known=found,
+            root=str(self.stage.entry.parent),
+            broken=broken,
+            bindings=[],
+            notices=[],
+            warnings=[],
+            crons=[],
         )
 
     def gives(self, data: bytes) -> None:

@@ -8,9 +8,9 @@ from flarebed.emulator.supervisor.terminal import bindings_table, cron_notice
 
 def test_bindings_stand_in_a_table() -> None:
     rows = [
-        ("env.KV (k)", "KV Namespace", "local"),
-        ("env.Q (sq)", "Queue", "local"),
-        ('env.V ("v")', "Environment Variable", "local"),
+        ("KV (k)", "KV Namespace", "local"),
+        ("Q (sq)", "Queue", "local"),
+        ('V ("v")', "Environment Variable", "local"),
     ]
     assert bindings_table(rows) == (
         "Your Worker has access to the following bindings:\n"
