@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -112,3 +113,55 @@ def raising(error: BaseException) -> Callable[..., Awaitable[Any]]:
         raise error
 
     return callback
+
+
+class Story:
+    """Callbacks that count how often each ran, and take `duration_ms`."""
+
+    def __init__(self) -> None:
+        self.ran: Counter[str] = Counter()
+        self.life: Life | None = None
+
+    def step(self, name: str, value: Any = None, duration_ms: float = 0) -> Callable[..., Awaitable[Any]]:
+        async def callback(context: Any) -> Any:
+            self.ran[name] += 1
+            if duration_ms:
+                assert self.life is not None
+                await self.life.clock.sleep(duration_ms)
+            return value
+
+        return callback
+
+
+class Attempts:
+    """A callback that notes when it is called with what, and fails with `errors` one after another."""
+
+    def __init__(self, *errors: JsError, value: Any = "done") -> None:
+        self.life: Life | None = None
+        self.errors = list(errors)
+        self.value = value
+        self.times_ms: list[float] = []
+        self.contexts: list[Any] = []
+
+    async def __call__(self, context: Any) -> Any:
+        assert self.life is not None
+        self.times_ms.append(self.life.clock.now_ms() - self.life.bench.start_ms)
+        self.contexts.append(context)
+        if self.errors:
+            raise self.errors.pop(0)
+        return self.value
+
+
+async def attempt(root: Path, config: Any, attempts: Attempts, advance_ms: float = 0) -> Life:
+    """A life in which one step "f" is made and its error caught and returned."""
+
+    async def body(event: Any, step: Any) -> Any:
+        try:
+            return await step.do("f", config, attempts)
+        except JsError as error:
+            return [error.name, error.message]
+
+    attempts.life = life = await Life.owning(root, body)
+    await life.flow.create({"id": "i"})
+    await life.advance(advance_ms)
+    return life

@@ -1,4 +1,4 @@
-"""`step.do`: results, attempts, delays, timeouts, and each error text by ==."""
+"""`step.do`: results, attempts, timeouts, and each error text by ==."""
 
 from __future__ import annotations
 
@@ -7,53 +7,18 @@ from typing import Any
 
 import pytest
 from flarebed.bindings.errors import JsError
-from flarebed.bindings.values import UNDEFINED, ArrayBuffer, BigInt, Date, Error, Map, View
+from flarebed.bindings.values import UNDEFINED, ArrayBuffer, BigInt, Date, Map, View
 
-from tests.bindings.workflows.life import Life, raising, returning, run_one, thrown
+from tests.bindings.workflows.life import Attempts, Life, attempt, raising, returning, run_one, thrown
 from tests.support import run
 
 GUIDE = "https://developers.cloudflare.com/workflows/build/sleeping-and-retrying/"
-INVALID_DELAY = 'returned an invalid delay value (expected a number of ms or a duration string like "30 seconds")'
 NO_RETRY = {"retries": {"limit": 0, "delay": 0}}
 FATAL = {
     "name": "WorkflowFatalError",
     "message": "The execution of the Workflow instance was terminated, as a step threw an NonRetryableError and it was "
     "not handled",
 }
-
-
-class Attempts:
-    """A callback that notes when it is called with what, and fails with `errors` one after another."""
-
-    def __init__(self, *errors: JsError, value: Any = "done") -> None:
-        self.life: Life | None = None
-        self.errors = list(errors)
-        self.value = value
-        self.times_ms: list[float] = []
-        self.contexts: list[Any] = []
-
-    async def __call__(self, context: Any) -> Any:
-        assert self.life is not None
-        self.times_ms.append(self.life.clock.now_ms() - self.life.bench.start_ms)
-        self.contexts.append(context)
-        if self.errors:
-            raise self.errors.pop(0)
-        return self.value
-
-
-async def attempt(root: Path, config: Any, attempts: Attempts, advance_ms: float = 0) -> Life:
-    """A life in which one step "f" is made and its error caught and returned."""
-
-    async def body(event: Any, step: Any) -> Any:
-        try:
-            return await step.do("f", config, attempts)
-        except JsError as error:
-            return [error.name, error.message]
-
-    attempts.life = life = await Life.owning(root, body)
-    await life.flow.create({"id": "i"})
-    await life.advance(advance_ms)
-    return life
 
 
 def test_results_come_back_as_they_were(tmp_path: Path) -> None:
@@ -325,65 +290,6 @@ def test_a_result_of_more_than_a_mebibyte_is_a_failed_attempt(tmp_path: Path) ->
 
     text = "WorkflowInternalError: Step f-1 output is too large. Maximum allowed size is 1MiB."
     assert run(run_one(tmp_path, body))["output"] == ["Error", text]
-
-
-def test_a_delay_function(tmp_path: Path) -> None:
-    async def check() -> None:
-        questions: list[Any] = []
-
-        async def delay(question: Any) -> Any:
-            questions.append((question["ctx"]["attempt"], question["error"]))
-            return "2 seconds"
-
-        attempts = Attempts(JsError("no", "TypeError"), JsError("no", "Mine"))
-        config = {"retries": {"limit": 5, "delay": delay, "backoff": "linear"}}
-        life = await attempt(tmp_path, config, attempts, 60_000)
-        assert attempts.times_ms == [0, 2_000, 6_000]
-        assert [(number, type(error), str(error)) for number, error in questions] == [
-            (1, Error, "TypeError: no"),
-            (2, Error, "Error: Mine: no"),
-        ]
-        await life.end()
-
-    run(check())
-
-
-@pytest.mark.parametrize(
-    ("delay", "reason"),
-    [
-        (returning("soon"), INVALID_DELAY),
-        (raising(JsError("oops", "TypeError")), "threw an error: oops"),
-        ("-5 seconds", INVALID_DELAY),
-    ],
-)  # fmt: skip
-def test_a_delay_function_that_fails(tmp_path: Path, delay: Any, reason: str) -> None:
-    async def check() -> None:
-        attempts = Attempts(JsError("no"))
-        life = await attempt(tmp_path, {"retries": {"limit": 5, "delay": delay}}, attempts, 60_000)
-        message = f'NonRetryableDelayError: The delay function for step "f-1" {reason}'
-        assert await life.outcome() == ("complete", ["Error", message])
-        assert attempts.times_ms == [0]
-        await life.end()
-
-    run(check())
-
-
-def test_a_delay_function_that_does_not_return(tmp_path: Path) -> None:
-    async def check() -> None:
-        async def delay(question: Any) -> None:
-            await life.clock.sleep(60_000)
-
-        async def body(event: Any, step: Any) -> Any:
-            return list(await thrown(step.do("f", {"retries": {"limit": 5, "delay": delay}}, raising(JsError("no")))))
-
-        life = await Life.owning(tmp_path, body)
-        await life.flow.create({"id": "i"})
-        await life.advance(5_000)
-        text = 'NonRetryableDelayError: The delay function for step "f-1" did not return within 5 seconds'
-        assert await life.outcome() == ("complete", ["Error", text])
-        await life.end()
-
-    run(check())
 
 
 def test_nested_and_concurrent_steps(tmp_path: Path) -> None:
