@@ -15,7 +15,7 @@ from flarebed.emulator.runtime.python.promise import io_context
 from flarebed.emulator.runtime.python.proxy import Constructor, JsProxy, throw
 
 
-class AbortSignal(EventTarget, js="AbortSignal"):
+class AbortSignal(EventTarget):
     """`reason` is None until it is aborted."""
 
     __slots__ = ("_followers", "aborted", "reason")

@@ -57,7 +57,7 @@ class Blob(JsProxy):
         return self._data
 
 
-class File(Blob, js="File"):
+class File(Blob):
     """A Blob with a name and a time (`lastModified`, ms since the epoch)."""
 
     __slots__ = ("lastModified", "name")

@@ -37,7 +37,7 @@ class _Stored:
     expires_ms: float
 
 
-class Cache(JsProxy, js="Cache"):
+class Cache(JsProxy):
     """One cache."""
 
     __slots__ = ("__weakref__", "_entries")
@@ -137,7 +137,7 @@ def _date_ms(text: Any) -> float | None:
         return None
 
 
-class CacheStorage(JsProxy, js="CacheStorage"):
+class CacheStorage(JsProxy):
     """`caches`."""
 
     __slots__ = ("_named", "default")

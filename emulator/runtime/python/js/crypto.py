@@ -17,7 +17,7 @@ from flarebed.emulator.runtime.python.proxy import JsProxy, throw
 _MOST_RANDOM = 65_536
 
 
-class Crypto(JsProxy, js="Crypto"):
+class Crypto(JsProxy):
     """`crypto`."""
 
     __slots__ = ("subtle",)

@@ -70,7 +70,7 @@ def hasher(name: str) -> Callable[..., Any]:
     return constructor
 
 
-class CryptoKey(JsProxy, js="CryptoKey"):
+class CryptoKey(JsProxy):
     """`material` is the bytes of a secret key, or a key object of the `cryptography` package."""
 
     __slots__ = ("__weakref__", "_algorithm", "extractable", "material", "type", "usages")

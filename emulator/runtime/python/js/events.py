@@ -65,7 +65,7 @@ class Event(JsProxy):
         return to_python([] if self.currentTarget is jsnull else [self.target])
 
 
-class CustomEvent(Event, js="CustomEvent"):
+class CustomEvent(Event):
     """An event with a `detail` of the Worker's."""
 
     __slots__ = ("detail",)
@@ -76,7 +76,7 @@ class CustomEvent(Event, js="CustomEvent"):
         self.detail = jsnull if detail is None else detail
 
 
-class MessageEvent(Event, js="MessageEvent"):
+class MessageEvent(Event):
     """A message: `data` is a string, an ArrayBuffer or a Blob, or what a MessagePort was given."""
 
     __slots__ = ("data", "lastEventId", "origin", "ports", "source")
@@ -89,7 +89,7 @@ class MessageEvent(Event, js="MessageEvent"):
         self.ports = to_python([])
 
 
-class CloseEvent(Event, js="CloseEvent"):
+class CloseEvent(Event):
     """The end of a WebSocket."""
 
     __slots__ = ("code", "reason", "wasClean")
@@ -101,7 +101,7 @@ class CloseEvent(Event, js="CloseEvent"):
         self.wasClean = idl.truthy(idl.member(init, options, "wasClean"))
 
 
-class ErrorEvent(Event, js="ErrorEvent"):
+class ErrorEvent(Event):
     """An error."""
 
     __slots__ = ("colno", "error", "filename", "lineno", "message")
@@ -197,7 +197,7 @@ def handler_attribute(type: str) -> property:
     return property(read, write)
 
 
-class DOMException(JsProxy, js="DOMException"):
+class DOMException(JsProxy):
     """Only its constructor is met: what it makes is a JsException, as every error is in Python."""
 
     __slots__ = ()

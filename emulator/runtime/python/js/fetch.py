@@ -100,7 +100,7 @@ async def _exchange(exchange: Any, request: Request, io: IoContext) -> Response:
     if exchange.method == "HEAD" or received.status_code in NULL_BODY:
         await received.aclose()
     else:
-        body = ReadableStream.of_host(exchange.chunks(received), headers.get("content-encoding") or "")
+        body = ReadableStream.of_host(exchange.chunks(received), io, headers.get("content-encoding") or "")
         assert body._host is not None
         when_dropped(io, body._host.dropped)
     response = Response.of(

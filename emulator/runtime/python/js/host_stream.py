@@ -41,13 +41,13 @@ class HostSource:
 
     __slots__ = ("_chunks", "_encoded", "_io", "_passed_on", "encoding")
 
-    def __init__(self, chunks: AsyncIterator[bytes], encoding: str = "") -> None:
+    def __init__(self, chunks: AsyncIterator[bytes], io: IoContext | None, encoding: str = "") -> None:
         """`encoding` is the Content-Encoding of the chunks; "gzip" is undone for whoever reads them."""
         self._encoded = chunks
         self._chunks = decompressed(chunks) if encoding == "gzip" else chunks
         self.encoding = encoding
         self._passed_on = False
-        self._io = CURRENT.get(None)
+        self._io = io
 
     def pull(self, controller: ReadableStreamDefaultController) -> JsPromise:
         """Fetch one chunk; resolved when it is in the stream."""
@@ -112,15 +112,16 @@ class HostSource:
 class StreamValue:
     """A ReadableStream as a value (`values.Stream`): engines iterate over its bytes on the host's loop."""
 
-    __slots__ = ("__weakref__", "of")
+    __slots__ = ("__weakref__", "_io", "of")
     js_tag = "ReadableStream"
 
     def __init__(self, of: ReadableStream) -> None:
         self.of = of
+        self._io = current()
 
     def __aiter__(self) -> AsyncIterator[bytes]:
         try:
-            return host_iterator(self.of, current())
+            return host_iterator(self.of, self._io)
         except Exception as error:
             raise thrown_by(error) from None
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from flarebed.emulator.runtime.python.proxy import JsProxy
 
 
-class Navigator(JsProxy, js="Navigator"):
+class Navigator(JsProxy):
     """Constants."""
 
     __slots__ = ()

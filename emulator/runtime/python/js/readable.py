@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 from flarebed.bindings.values import UNDEFINED, ArrayBuffer, View
+from flarebed.emulator.runtime.python.context import CURRENT, IoContext
 from flarebed.emulator.runtime.python.js import idl
 from flarebed.emulator.runtime.python.js.host_stream import HostSource, StreamValue
 from flarebed.emulator.runtime.python.js.idl import JsAsyncIterator
@@ -99,10 +100,10 @@ class ReadableStream(JsProxy):
         return stream
 
     @classmethod
-    def of_host(cls, chunks: AsyncIterator[bytes], encoding: str = "") -> ReadableStream:
-        """A stream of bytes that arrive on the host's loop, perhaps with a Content-Encoding."""
+    def of_host(cls, chunks: AsyncIterator[bytes], io: IoContext | None = None, encoding: str = "") -> ReadableStream:
+        """A stream of bytes that arrive on the host's loop, perhaps with a Content-Encoding, for the event of `io`."""
         stream = cls.bare()
-        source = stream._host = HostSource(chunks, encoding)
+        source = stream._host = HostSource(chunks, io or CURRENT.get(None), encoding)
         stream._controller._pull = source.pull
         stream._controller._cancel = source.cancel
         return stream

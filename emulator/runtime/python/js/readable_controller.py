@@ -167,7 +167,7 @@ class ReadableStreamDefaultController(JsProxy):
             self.pull_if_needed()
 
 
-class ReadableByteStreamController(ReadableStreamDefaultController, js="ReadableByteStreamController"):
+class ReadableByteStreamController(ReadableStreamDefaultController):
     """The controller of `type: "bytes"`: its chunks are bytes."""
 
     __slots__ = ()

@@ -75,7 +75,7 @@ class ReadableStreamDefaultReader(JsProxy):
             self._closed.reject(error)
 
 
-class ReadableStreamBYOBReader(ReadableStreamDefaultReader, js="ReadableStreamBYOBReader"):
+class ReadableStreamBYOBReader(ReadableStreamDefaultReader):
     """Reads bytes into a buffer that the caller gives up; the result has a new view of it."""
 
     __slots__ = ()

@@ -33,7 +33,7 @@ class CountQueuingStrategy(JsProxy):
         return 1
 
 
-class ByteLengthQueuingStrategy(CountQueuingStrategy, js="ByteLengthQueuingStrategy"):
+class ByteLengthQueuingStrategy(CountQueuingStrategy):
     """A chunk counts its bytes."""
 
     __slots__ = ()

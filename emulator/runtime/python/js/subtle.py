@@ -42,7 +42,7 @@ def _promised(method: Callable[..., Any]) -> Callable[..., JsPromise]:
     return wrapper
 
 
-class SubtleCrypto(JsProxy, js="SubtleCrypto"):
+class SubtleCrypto(JsProxy):
     """`crypto.subtle`."""
 
     __slots__ = ()

@@ -18,10 +18,12 @@ from flarebed.emulator.runtime.python.proxy import JsProxy, throw
 _LONGEST_MS = 2**31 - 1
 
 
-class Timeout(JsProxy, js="Timeout"):
+class Timeout(JsProxy):
     """What setTimeout and setInterval give back (observed: an object with Node's class name)."""
 
     __slots__ = ("__weakref__", "_arguments", "_callback", "_delay_ms", "_handle", "_io", "_repeats", "_unrefs")
+
+    js_tag = "Object"
 
     def __init__(self, io: IoContext, callback: Any, delay: Any, arguments: tuple[Any, ...], repeats: bool) -> None:
         self._io = io
@@ -96,7 +98,7 @@ def clearImmediate(timer: Any = None) -> None:
     clearTimeout(timer)
 
 
-class Scheduler(JsProxy, js="Scheduler"):
+class Scheduler(JsProxy):
     """`scheduler`."""
 
     __slots__ = ()
@@ -117,7 +119,7 @@ class Scheduler(JsProxy, js="Scheduler"):
         return waited
 
 
-class Performance(JsProxy, js="Performance"):
+class Performance(JsProxy):
     """`performance`. Its origin is the epoch, so `now()` is Date.now() (observed)."""
 
     __slots__ = ()

@@ -178,7 +178,7 @@ class _PlatformTransform(TransformStream):
             self.readable._controller.put(value)
 
 
-class IdentityTransformStream(_PlatformTransform, js="IdentityTransformStream"):
+class IdentityTransformStream(_PlatformTransform):
     """Passes bytes through."""
 
     __slots__ = ()
@@ -197,7 +197,7 @@ class IdentityTransformStream(_PlatformTransform, js="IdentityTransformStream"):
         return [View(ArrayBuffer(data))] if data else []
 
 
-class FixedLengthStream(IdentityTransformStream, js="FixedLengthStream"):
+class FixedLengthStream(IdentityTransformStream):
     """Passes exactly as many bytes through as it was made for; a response with it has a Content-Length."""
 
     __slots__ = ("_left",)
@@ -254,7 +254,7 @@ class _ByteTransform(_PlatformTransform):
         return [View(ArrayBuffer(data))] if data else []
 
 
-class CompressionStream(_ByteTransform, js="CompressionStream"):
+class CompressionStream(_ByteTransform):
     """Compresses what is written."""
 
     __slots__ = ("_zlib",)
@@ -270,7 +270,7 @@ class CompressionStream(_ByteTransform, js="CompressionStream"):
         return self.bytes_out(self._zlib.flush())
 
 
-class DecompressionStream(_ByteTransform, js="DecompressionStream"):
+class DecompressionStream(_ByteTransform):
     """Decompresses what is written."""
 
     __slots__ = ("_zlib",)
@@ -294,7 +294,7 @@ class DecompressionStream(_ByteTransform, js="DecompressionStream"):
         return self.bytes_out(self._zlib.flush())
 
 
-class TextEncoderStream(_PlatformTransform, js="TextEncoderStream"):
+class TextEncoderStream(_PlatformTransform):
     """Strings to UTF-8."""
 
     __slots__ = ()
@@ -305,7 +305,7 @@ class TextEncoderStream(_PlatformTransform, js="TextEncoderStream"):
         return [View(ArrayBuffer(data))] if data else []
 
 
-class TextDecoderStream(_PlatformTransform, js="TextDecoderStream"):
+class TextDecoderStream(_PlatformTransform):
     """Bytes to strings."""
 
     __slots__ = ("_decoder",)

@@ -37,7 +37,7 @@ _MAX_REASON = 123
 _MAX_ATTACHMENT = 16_384
 
 
-class WebSocket(EventTarget, js="WebSocket"):
+class WebSocket(EventTarget):
     """One end. `_state` is new, connecting, accepted or released (to a response)."""
 
     __slots__ = (
