@@ -24,7 +24,7 @@ from flarebed.emulator.server.control import Control
 from flarebed.emulator.server.log import Log
 
 ROOT = Path(__file__).parents[1]
-BASE = "http://localhost:8787"
+BASE = "http://127.0.0.1:8787"
 START_MS = 1_767_225_600_000.0
 """2026-01-01T00:00:00Z"""
 _ROUNDS = 500
@@ -91,7 +91,13 @@ class Served:
             apply_pending(databases[spec.binding], spec, self.app.config.root)
 
     async def advance(self, seconds: float) -> None:
-        await self.clock.advance(seconds * 1000)
+        """From timer to timer, each with all that it sets off."""
+        end_ms = self.clock.now_ms() + seconds * 1000
+        await self.clock.settle(_ROUNDS)
+        while (due_ms := self.clock.next_ms()) is not None and due_ms <= end_ms:
+            await self.clock.advance(max(0.0, due_ms - self.clock.now_ms()))
+            await self.clock.settle(_ROUNDS)
+        await self.clock.advance(end_ms - self.clock.now_ms())
 
     async def _ask(self, method: str, path: str, body: str | bytes, headers: dict[str, str]) -> Answer:
         transport = httpx.ASGITransport(self.application, client=("127.0.0.1", 50000))

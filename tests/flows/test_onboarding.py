@@ -30,7 +30,7 @@ def test_from_the_request_to_the_verified_tenant(tmp_path: Path) -> None:
             await worker.advance(2)
             assert (await worker.get("/tenants/t1")).json == {"id": "t1", "state": "provisioned"}
             await worker.advance(27.5)
-            assert await status(worker) == {"status": "running", "output": None, "error": None}
+            assert await status(worker) == {"status": "waiting", "output": None, "error": None}
             await worker.advance(1)
             assert await status(worker) == {"status": "complete", "output": COMPLETE, "error": None}
 
@@ -58,7 +58,7 @@ def test_a_restart_in_the_sleep_runs_no_step_again(tmp_path: Path) -> None:
             await worker.advance(10)
         async with served(FOLDER, tmp_path, start_ms=START_MS + 12_000) as worker:
             await worker.advance(17)
-            assert (await status(worker))["status"] == "running"
+            assert (await status(worker))["status"] == "waiting"
             await worker.advance(2)
             # The row came from the first run: a second INSERT would return none.
             assert await status(worker) == {"status": "complete", "output": COMPLETE, "error": None}

@@ -73,7 +73,7 @@ def test_nobody_answers_for_two_days(tmp_path: Path) -> None:
     async def story(worker: Served) -> None:
         order_id = await order(worker, LARGE)
         await worker.advance(2 * DAY_S - 1)
-        assert (await ended(worker, order_id))[0] == "running"
+        assert (await ended(worker, order_id))[0] == "waiting"
         await worker.advance(2)
         assert await ended(worker, order_id) == ("complete", {"state": "declined", "reason": "nobody answered"})
         assert (await worker.get("/stock")).json == STOCK

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import httpx
 from tests.served import ROOT, Served, served
 from tests.support import run
 
+DOCUMENT = b"one\n\ntwo\n\n\nthree"
 CSV = "customer,product,cents\n" + "".join(f"c{i % 3},p{i % 2},{i}\n" for i in range(50))
 
 
@@ -45,7 +47,7 @@ def test_polling_checks_every_minute_then_sleeps_until_the_premiere(tmp_path: Pa
             await worker.advance(90)
             assert (await worker.ask("PUT", "/film-1", "240")).status == 204
             await worker.advance(3500)
-            assert (await ended(worker, "/film-1"))[0] == "running"
+            assert (await ended(worker, "/film-1"))[0] == "waiting"
             await worker.advance(11)
             assert await ended(worker, "/film-1") == ("complete", {"film": "film-1", "frames": 240, "checks": 3})
 
@@ -57,7 +59,7 @@ def test_polling_gives_up(tmp_path: Path) -> None:
         async with served(ROOT / "fixtures" / "polling", tmp_path) as worker:
             await worker.post("/film-2", {})
             await worker.advance(29 * 60 + 59)
-            assert (await ended(worker, "/film-2"))[0] == "running"
+            assert (await ended(worker, "/film-2"))[0] == "waiting"
             await worker.advance(2)
             found = (await worker.get("/film-2")).json
             assert found["status"] == "errored"
@@ -81,9 +83,14 @@ class Services:
         self.asked.append(f"{request.method} {host}{request.url.path}")
         if self.refuse.get(host):
             return httpx.Response(self.refuse[host].pop(0))
-        if host == "docs":
-            return httpx.Response(200, text="one\n\ntwo\n\n\nthree")
-        return httpx.Response(200, json={"vectors": [[1, 0], [0, 1], [1, 1]]})
+        return httpx.Response(
+            200, content=streamed(DOCUMENT if host == "docs" else b'{"vectors": [[1, 0], [0, 1], [1, 1]]}')
+        )
+
+
+async def streamed(body: bytes) -> AsyncIterator[bytes]:
+    """As a socket gives it."""
+    yield body
 
 
 def test_pipeline_tries_again_what_may_mend(tmp_path: Path) -> None:
@@ -100,7 +107,7 @@ def test_pipeline_tries_again_what_may_mend(tmp_path: Path) -> None:
                 *["POST hooks/done"] * 2,
             ]
             outputs = (await worker.get(f"/{instance}")).json["__LOCAL_DEV_STEP_OUTPUTS"]
-            assert outputs == ["one\n\ntwo\n\n\nthree", "[REDACTED]", 3, None]
+            assert outputs == [DOCUMENT.decode(), "[REDACTED]", 3, None]
 
     run(scenario())
 

@@ -18,7 +18,7 @@ FLOORS = {
 KIND_FILES = frozenset({"__init__", "spec", "engine", "binding", "errors", "commands", "api", "view"})
 KIND_PARTS: dict[str, frozenset[str]] = {
     "kv": frozenset({"namespace"}),
-    "d1": frozenset({"database", "lane", "parameters", "migrations"}),
+    "d1": frozenset({"database", "lane", "parameters", "migrations", "splitter"}),
     "queues": frozenset({"backlog", "body", "consumer", "verdict"}),
     "workflows": frozenset({"workflow", "run", "step", "journal", "retry", "duration"}),
 }
