@@ -42,7 +42,7 @@ async def ask(worker: Served, question: dict[str, Any], echo_port: int) -> str:
 @pytest.mark.parametrize("file", FILES)
 def test_answers_are_as_recorded(file: str, tmp_path: Path) -> None:
     ours = {difference.line: difference.ours for difference in DIFFERENCES if difference.file == file}
-    found: list[tuple[int, str, str, str]] = []
+    found: list[str] = []
 
     async def scenario(echo_port: int) -> None:
         async with served(HERE / "probe", tmp_path) as worker:
@@ -50,8 +50,9 @@ def test_answers_are_as_recorded(file: str, tmp_path: Path) -> None:
                 answer = mask(await ask(worker, question, echo_port))
                 expected = ours.get(line) or mask(question["answer"])
                 if answer != expected:
-                    found.append((line, question.get("ask", "/log"), expected, answer))
+                    asked = question.get("ask", "/log")
+                    found.append(f"{file}:{line} >>> {asked}\n  recorded: {expected}\n  here:     {answer}")
 
     with echo_server() as port:
         run(scenario(port))
-    assert found == []
+    assert not found, "\n\n".join([f"{len(found)} answers differ", *found])
