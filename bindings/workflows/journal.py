@@ -13,7 +13,7 @@ import asyncio
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from flarebed.bindings.errors import JsError
 from flarebed.bindings.store import Database
@@ -114,6 +114,11 @@ class Journal:
 
     def durable(self) -> asyncio.Future[None]:
         return self._db.durable()
+
+    def _has_changed(self, sql: str, parameters: tuple[Any, ...]) -> bool:
+        """Execute; whether a row was written (which RETURNING would say too, at the cost of the statement itself)."""
+        self._db.execute(sql, parameters)
+        return self._db.connection.changes() > 0
 
     # Instances
 
@@ -226,12 +231,11 @@ class Journal:
 
     def settle_pause(self, key: int, now_ms: float) -> bool:
         """Paused, if only running attempts stood against it."""
-        rows = self._db.execute(
+        return self._has_changed(
             "UPDATE instances SET status = 'paused', paused_ms = ? WHERE key = ? AND status = 'waitingForPause'"
-            " AND NOT EXISTS (SELECT 1 FROM steps WHERE instance = key AND state = 'attempting') RETURNING 1",
+            " AND NOT EXISTS (SELECT 1 FROM steps WHERE instance = key AND state = 'attempting')",
             (now_ms, key),
         )
-        return bool(rows)
 
     def resume(self, key: int, now_ms: float) -> None:
         """Waiting for the pause: running as before. Paused: queued, with all that was ahead as far ahead as it was."""
@@ -251,12 +255,11 @@ class Journal:
 
     def terminate(self, key: int, now_ms: float) -> bool:
         """False if the instance was at its end already."""
-        rows = self._db.execute(
+        return self._has_changed(
             "UPDATE instances SET status = 'terminated', ended_ms = ? WHERE key = ?"
-            " AND status NOT IN ('complete', 'errored', 'terminated') RETURNING 1",
+            " AND status NOT IN ('complete', 'errored', 'terminated')",
             (now_ms, key),
         )
-        return bool(rows)
 
     def restart(self, key: int, since: RestartPoint | None) -> bool:
         """Anew from the start, or from a step on (False if there is none such); undelivered events are dropped."""
@@ -302,22 +305,19 @@ class Journal:
 
     def start_step(self, key: int, seq: int, name: str, count: int, config: bytes | None, now_ms: float) -> bool:
         """The first attempt of a `do` begins; False if the instance is not running. No `config`: the defaults."""
-        rows = self._db.execute(
+        return self._has_changed(
             "INSERT INTO steps (instance, seq, kind, name, count, state, attempts, config, started_ms, attempt_ms)"
-            " SELECT key, ?, 'do', ?, ?, 'attempting', 1, ?, ?, ? FROM instances WHERE key = ? AND status = 'running'"
-            " RETURNING 1",
+            " SELECT key, ?, 'do', ?, ?, 'attempting', 1, ?, ?, ? FROM instances WHERE key = ? AND status = 'running'",
             (seq, name, count, config, now_ms, now_ms, key),
         )
-        return bool(rows)
 
     def start_attempt(self, key: int, seq: int, now_ms: float) -> bool:
         """A further attempt begins; False if the instance is not running."""
-        rows = self._db.execute(
+        return self._has_changed(
             "UPDATE steps SET state = 'attempting', attempts = attempts + 1, wake_ms = NULL, attempt_ms = ?"
-            " WHERE instance = ? AND seq = ? AND (SELECT status FROM instances WHERE key = ?) = 'running' RETURNING 1",
+            " WHERE instance = ? AND seq = ? AND (SELECT status FROM instances WHERE key = ?) = 'running'",
             (now_ms, key, seq, key),
         )
-        return bool(rows)
 
     def delay(self, key: int, seq: int, error: JsError, wake_ms: float, now_ms: float) -> None:
         """An attempt failed, and the next one is due at `wake_ms`. May be said again with another time."""
@@ -355,13 +355,12 @@ class Journal:
         event_type: str | None,
     ) -> bool:
         """A sleep or a wait for an event begins; False if the instance has been stopped."""
-        rows = self._db.execute(
+        return self._has_changed(
             "INSERT INTO steps (instance, seq, kind, name, count, state, wake_ms, event_type, started_ms)"
             " SELECT key, ?, ?, ?, ?, 'open', ?, ?, ? FROM instances"
-            " WHERE key = ? AND status IN ('running', 'waitingForPause') RETURNING 1",
+            " WHERE key = ? AND status IN ('running', 'waitingForPause')",
             (seq, kind, name, count, wake_ms, event_type, now_ms, key),
         )
-        return bool(rows)
 
     # Events
 
