@@ -183,7 +183,7 @@ class Run:
     async def call(self, function: Function, argument: Any, timeout_ms: float) -> Any:
         """What the Worker's `function` returns, or TIMED_OUT: it goes on then, but nobody listens to it."""
         self.check()
-        task = self._loop.create_task(_invoke(function, argument))
+        task = self._loop.create_task(function(argument))
         self._tasks.add(task)
         settled = self._loop.create_future()
         task.add_done_callback(lambda _: self._called(task, settled))
@@ -191,7 +191,7 @@ class Run:
         self._calling += 1
         self._account()
         try:
-            await self._hold(settled)
+            await settled
         finally:
             timer.cancel()
             self._calling -= 1
@@ -236,10 +236,6 @@ class Run:
         if occupies != self._occupies:
             self._occupies = occupies
             self.host.occupied(1 if occupies else -1)
-
-
-async def _invoke(function: Function, argument: Any) -> Any:
-    return await function(argument)
 
 
 def _resolve(future: asyncio.Future[Any], result: object = None) -> None:
