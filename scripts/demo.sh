@@ -13,7 +13,7 @@ cat <<END
 
 Try, in another terminal (the workflow finishes after its sleep of 30 seconds):
 
-  curl -X POST $url -d '{"tenantId": "$tenant", "requestedBy": "you"}'
+  curl $url -H 'content-type: application/json' -d '{"tenantId": "$tenant", "requestedBy": "you"}'
   curl $url/status/tenant-$tenant
   curl $url/tenants/$tenant
 
