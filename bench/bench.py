@@ -81,16 +81,17 @@ def refuse(server: Server) -> None:
     """Nothing is measured of a server that answers wrong."""
     wrong = check(server)
     if wrong:
-        server.stop()
         raise SystemExit("\n  ".join([f"{server.target.label} answers wrong:", *wrong]))
 
 
 def only_check(servers: list[Server]) -> None:
     for server in servers:
         server.clear()
-        server.start()
-        refuse(server)
-        server.stop()
+        try:
+            server.start()
+            refuse(server)
+        finally:
+            server.stop()
         print(f"{server.target.label}: every route answers right")
 
 
