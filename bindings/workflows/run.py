@@ -154,6 +154,8 @@ class Run:
         """For a new attempt that the journal refused: wait if a pause is asked for, otherwise the run is over."""
         if self.journal.status(self.key) != "waitingForPause":
             raise self.give_up()
+        self.pause()
+        self.check()
         gate = self._loop.create_future()
         self._gates.append(gate)
         await self._hold(gate)

@@ -83,6 +83,28 @@ def test_a_stale_run_cannot_write_into_a_restarted_instance(tmp_path: Path) -> N
     run(check())
 
 
+def test_a_pause_takes_place_even_if_the_bell_was_not_heard(tmp_path: Path) -> None:
+    async def check() -> None:
+        story = Story()
+
+        async def body(event: Any, step: Any) -> Any:
+            await step.do("a", story.step("a", duration_ms=1_000))
+            return await step.do("b", story.step("b"))
+
+        owner = story.life = await Life.owning(tmp_path, body)
+        await owner.flow.create({"id": "i"})
+        await owner.settle()
+        other = Life(tmp_path, body)
+        await (await other.flow.get("i")).pause()
+        assert (await other.outcome())[0] == "waitingForPause"
+        await owner.advance(1_000)
+        assert ((await owner.outcome())[0], story.ran) == ("paused", {"a": 1})
+        other.bench.store.close()
+        await owner.end()
+
+    run(check())
+
+
 def test_no_more_than_the_limit_run_at_a_time_and_sleepers_do_not_count(tmp_path: Path) -> None:
     async def check() -> None:
         now: Counter[str] = Counter()
