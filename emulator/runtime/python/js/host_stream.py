@@ -168,7 +168,6 @@ class WorkerChunks:
         if result.state == "fulfilled" and not result.result["done"]:
             value = result.result["value"]
             if isinstance(value, View | ArrayBuffer):
-                self._hold()
                 return idl.value_bytes(value)
         self._finish()
         if result.state == "rejected":
@@ -180,7 +179,15 @@ class WorkerChunks:
     def _read(self, arrived: asyncio.Future[JsPromise]) -> None:
         """In the Worker."""
         result = self._reader.read()
-        result.when_settled(lambda: None if arrived.done() else arrived.set_result(result))
+        result.when_settled(lambda: self._arrive(arrived, result))
+
+    def _arrive(self, arrived: asyncio.Future[JsPromise], result: JsPromise) -> None:
+        """From now until the consumer asks again, it is the outside that the Worker waits for."""
+        if not self._held and not self.done.done():
+            self._held = True
+            self._io.begin_outside()
+        if not arrived.done():
+            arrived.set_result(result)
 
     async def aclose(self) -> None:
         """The consumer is gone: cancel the stream."""
@@ -191,12 +198,6 @@ class WorkerChunks:
     def _dropped(self) -> None:
         if self._arrived is not None and not self._arrived.done():
             self._arrived.set_exception(JsError(LOST))
-
-    def _hold(self) -> None:
-        """Until the consumer asks again, it is the outside that the Worker waits for."""
-        if not self._held and not self.done.done():
-            self._held = True
-            self._io.begin_outside()
 
     def _finish(self) -> None:
         if not self.done.done():

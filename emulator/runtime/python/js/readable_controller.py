@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from flarebed.emulator.runtime.python.js import idl
 from flarebed.emulator.runtime.python.js.work import as_error, as_promise, in_worker, invoke, resolved
 from flarebed.emulator.runtime.python.promise import JsPromise
-from flarebed.emulator.runtime.python.proxy import JsProxy, from_python, jsnull, throw
+from flarebed.emulator.runtime.python.proxy import JsProxy, from_python, jsnull, throw, to_python
 
 if TYPE_CHECKING:
     from flarebed.emulator.runtime.python.js.readable import ReadableStream
@@ -44,7 +44,7 @@ class ReadableStreamDefaultController(JsProxy):
         state = self._stream._state
         if state == "errored":
             return jsnull
-        return 0 if state == "closed" else self._high_water_mark - self._total
+        return 0 if state == "closed" else to_python(float(self._high_water_mark - self._total))
 
     @property
     def byobRequest(self) -> Any:

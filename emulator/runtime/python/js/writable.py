@@ -14,7 +14,7 @@ from flarebed.emulator.runtime.python.js import idl
 from flarebed.emulator.runtime.python.js.strategies import strategy_of
 from flarebed.emulator.runtime.python.js.work import as_error, as_promise, in_worker, invoke, resolved
 from flarebed.emulator.runtime.python.promise import JsPromise
-from flarebed.emulator.runtime.python.proxy import JsProxy, jsnull, throw
+from flarebed.emulator.runtime.python.proxy import JsProxy, jsnull, throw, to_python
 
 LOCKED = "This WritableStream is currently locked to a writer."
 RELEASED = "This WritableStream writer has been released."
@@ -268,8 +268,7 @@ class WritableStreamDefaultWriter(JsProxy):
             raise throw(RELEASED, "TypeError")
         if stream._error is not None:
             return jsnull
-        room = 0 if stream._state == "closed" else stream.room
-        return int(room) if float(room).is_integer() else room
+        return 0 if stream._state == "closed" else to_python(float(stream.room))
 
     def write(self, chunk: Any = None) -> JsPromise:
         return self._released() if self._stream is None else self._stream.write(chunk)

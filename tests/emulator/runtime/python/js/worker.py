@@ -1,92 +1,44 @@
-"""Worker code in a test: a WebLoop on a virtual clock, one event's context, outbound requests answered by the test.
+"""Worker code in a test: one event on a virtual clock, outbound requests answered by the test.
 
-assert in_worker(code) == "..."        where `async def code(): ...` is what a handler would do
+    async def code(): ...        what a handler would do; with a parameter it gets the Harness
+    assert in_worker(code) == "..."
 """
 
 from __future__ import annotations
 
-import asyncio
+import inspect
 from collections.abc import Callable, Coroutine
-from contextvars import copy_context
 from typing import Any
 
 import httpx
 import pytest
-from flarebed.bindings.clock import VirtualClock
-from flarebed.emulator.runtime.python.context import CURRENT, IoContext
-from flarebed.emulator.runtime.python.proxy import JsException
-from flarebed.emulator.runtime.python.services import Services
-from flarebed.emulator.runtime.python.webloop import WebLoop
+
+from flarebed.bindings.values import ArrayBuffer, View
+from flarebed.emulator.runtime.python.proxy import JsException, to_python
+from tests.emulator.runtime.python.harness import Harness
 from tests.support import run
 
-Code = Callable[[], Coroutine[Any, Any, Any]]
+Code = Callable[..., Coroutine[Any, Any, Any]]
 FLAGS = frozenset({"websocket_standard_binary_type", "strip_bom_in_read_all_text"})
 
 
-class Worker:
-    """A Worker and the host that drives it; make it inside a running loop."""
-
-    def __init__(
-        self,
-        answer: Callable[[httpx.Request], Any] | None = None,
-        flags: frozenset[str] = FLAGS,
-        *,
-        allows_io: bool = True,
-    ) -> None:
-        self.host = asyncio.get_running_loop()
-        self.clock = VirtualClock(self.host)
-        self.logged: list[tuple[str, str]] = []
-        transport = httpx.MockTransport(answer or (lambda _request: httpx.Response(200, text="answer")))
-        self.services = Services(
-            self.clock,
-            "probe",
-            flags,
-            lambda level, text: self.logged.append((level, text)),
-            lambda: httpx.AsyncClient(transport=transport),
-            lambda error: self.logged.append(("uncaught", repr(error))),
-        )
-        self.loop = WebLoop(self.host, self.clock)  # type: ignore[abstract]
-        self.allows_io = allows_io
-
-    def context(self) -> IoContext:
-        return IoContext(self.loop, self.services, allows_io=self.allows_io)
-
-    def begin(self, code: Code, io: IoContext | None = None) -> asyncio.Future[Any]:
-        """Start an event; the result is a future of the host's loop."""
-        context = copy_context()
-        context.run(CURRENT.set, io or self.context())
-        done = self.host.create_future()
-        task = self.loop.create_task(code(), context=context)
-        task.add_done_callback(lambda _task: done.done() or done.set_result(None))
-
-        async def result() -> Any:
-            await done
-            return task.result()
-
-        return asyncio.ensure_future(result())
-
-    async def run(self, code: Code, io: IoContext | None = None) -> Any:
-        """The result of an event; time jumps to the next timer whenever nothing else is left to do."""
-        done = self.begin(code, io)
-        while not done.done():
-            await self.clock.settle(20)
-            due_ms = self.clock.next_ms()
-            if not done.done() and due_ms is not None:
-                await self.clock.advance(due_ms - self.clock.now_ms())
-        return done.result()
-
-
-def in_worker(code: Code, **options: Any) -> Any:
-    """The result of one event of a new Worker."""
+def in_worker(code: Code, *, answer: Callable[[httpx.Request], Any] | None = None, flags: Any = FLAGS) -> Any:
+    """The result of an event of a new Worker. `answer` is the network."""
 
     async def hosted() -> Any:
-        worker = Worker(**options)
+        worker = Harness()
+        worker.services.flags = frozenset(flags)
+        worker.services.outbound = lambda: httpx.AsyncClient(transport=httpx.MockTransport(answer or _unreachable))
         try:
-            return await asyncio.wait_for(worker.run(code), 5)
+            return await worker.run(code(worker) if inspect.signature(code).parameters else code())
         finally:
             await worker.services.close()
 
     return run(hosted())
+
+
+def _unreachable(request: httpx.Request) -> httpx.Response:
+    raise httpx.ConnectError("refused", request=request)
 
 
 async def thrown(work: Any) -> str:
@@ -94,3 +46,19 @@ async def thrown(work: Any) -> str:
     with pytest.raises(JsException) as caught:
         await work
     return str(caught.value)
+
+
+def raised(function: Callable[..., Any], *arguments: Any, **options: Any) -> str:
+    """The text of the JavaScript error that a call throws."""
+    with pytest.raises(JsException) as caught:
+        function(*arguments, **options)
+    return str(caught.value)
+
+
+def view(data: bytes) -> Any:
+    """A Uint8Array as Worker code has it."""
+    return to_python(View(ArrayBuffer(bytearray(data))))
+
+
+async def read_all(stream: Any) -> list[bytes]:
+    return [chunk.to_bytes() async for chunk in stream]
