@@ -317,4 +317,7 @@ def _own_members(value: Any) -> dict[str, Any]:
         return order_keys(value)
     if isinstance(value, View) and value.kind != "DataView":
         return {str(index): element for index, element in enumerate(value.elements())}
-    return value.properties if isinstance(value, Error) else {}
+    if isinstance(value, Error):
+        return value.properties
+    own = getattr(value, "own_properties", None)  # a host object's
+    return {} if own is None else own()

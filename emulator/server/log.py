@@ -1,6 +1,7 @@
 """The terminal's lines: one per request, and what engines and the Worker have to say.
 
-The form is wrangler's (`[wrangler:info] GET / 200 OK (5ms)`, seen on 4.164). A lone line is written at once; lines of a
+The form is wrangler's (`[wrangler:info] GET / 200 OK (5ms)`, seen on 4.164), prefix included: scripts wait for
+`[wrangler:info] Ready on` to know that a server is up. A lone line is written at once; lines of a
 burst are written together, so that a log does not cost a busy server its speed.
 """
 
@@ -29,7 +30,7 @@ def line(level: str, text: str) -> str:
     """`text` as the terminal shows it."""
     if level == "error":
         return f"✘ [ERROR] {text}\n"
-    return f"{text}\n" if level == "log" else f"[flarebed:{level}] {text}\n"
+    return f"{text}\n" if level == "log" else f"[wrangler:{level}] {text}\n"
 
 
 class Log:
@@ -53,7 +54,7 @@ class Log:
     def request(self, method: str, path: str, status: int, reason: str, duration_ms: float) -> None:
         if self._shows_requests:
             reason = reason or _REASONS.get(status, "")
-            self._put(f"[flarebed:info] {method} {path} {status} {reason} ({duration_ms:.0f}ms)\n")
+            self._put(f"[wrangler:info] {method} {path} {status} {reason} ({duration_ms:.0f}ms)\n")
 
     def flush(self) -> None:
         self._gathering = False

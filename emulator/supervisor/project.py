@@ -11,10 +11,13 @@ from collections.abc import Callable
 from flarebed.bindings.errors import UserError
 from flarebed.emulator import app
 from flarebed.emulator.runtime.http import WorkerError
+from flarebed.emulator.runtime.python.modules import HostModules
 from flarebed.emulator.runtime.python.promise import thrown_by
 from flarebed.emulator.runtime.python.tracebacks import worker_frames
 from flarebed.emulator.supervisor.launch import Launch, Project
 from flarebed.emulator.supervisor.options import read_config, state_folder
+
+HostModules.installed()  # here, so that the fork server does it once for all the processes to come
 
 
 async def open_project(launch: Launch, loop: asyncio.AbstractEventLoop, log: Callable[[str, str], None]) -> Project:

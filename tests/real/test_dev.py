@@ -19,7 +19,7 @@ def test_it_starts_answers_and_ends(tmp_path: Path) -> None:
         assert running.get() == "v0 h0 hello"
         assert "Your Worker has access to the following bindings:\n" in running.output
         assert 'env.GREETING ("hello")      Environment Variable      local\n' in running.output
-        running.wait_for(r"\[flarebed:info\] GET / 200 OK \(\d+ms\)")
+        running.wait_for(r"\[wrangler:info\] GET / 200 OK \(\d+ms\)")
         assert running.stop() == 0
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from flarebed.bindings.errors import JsError
+from flarebed.emulator.runtime.python.js.readable import ReadableStream
 from flarebed.emulator.runtime.python.promise import start
 from flarebed.emulator.runtime.python.proxy import (
     _WRAPPERS,
@@ -87,5 +88,5 @@ def _arity(function: Callable[..., Any]) -> int | None:
 
 
 def register() -> None:
-    """Let `to_python` make a proxy class of each binding class that it meets for the first time."""
-    _WRAPPERS[type] = proxy_class
+    """Let `to_python` show the values of classes that it meets for the first time: bindings, and their byte streams."""
+    _WRAPPERS[type] = lambda of: ReadableStream.of_host if hasattr(of, "__aiter__") else proxy_class(of)

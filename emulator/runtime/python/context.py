@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Callable
-from contextvars import ContextVar
+from collections.abc import Callable, Coroutine
+from contextvars import Context, ContextVar
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -40,6 +40,12 @@ class IoContext:
         self.on_closed: Callable[[], None] | None = None
         self.on_stuck: Callable[[], None] | None = None
         self.waiting: set[asyncio.Future[Any]] = set()
+
+    def create_task(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
+        """Run Worker code in this context, whoever calls."""
+        context = Context()
+        context.run(CURRENT.set, self)
+        return self.loop.create_task(work, context=context)
 
     def begin_outside(self) -> None:
         """An operation outside of the Worker began whose end will wake it."""

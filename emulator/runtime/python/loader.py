@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import os
 import site
 import sys
 import sysconfig
@@ -26,6 +27,7 @@ class Loader:
         self.main = main
         self.source_root = main.parent
         self._project = root
+        self._prefix = f"{main.parent}{os.sep}"
         self._path_before: list[str] = []
 
     def load(self) -> ModuleType:
@@ -46,19 +48,19 @@ class Loader:
             raise
 
     def unload(self) -> None:
-        for name in [name for name, module in sys.modules.items() if self._is_own(module)]:
+        for name in [name for name, module in sys.modules.items() if self._own_file(module)]:
             del sys.modules[name]
         sys.path[:] = self._path_before or sys.path
 
     def files(self) -> list[Path]:
         """The files of the Worker's loaded modules."""
-        return [
-            Path(module.__file__) for module in list(sys.modules.values()) if self._is_own(module) and module.__file__
-        ]
+        return [Path(file) for module in list(sys.modules.values()) if (file := self._own_file(module))]
 
-    def _is_own(self, module: ModuleType | None) -> bool:
+    def _own_file(self, module: ModuleType | None) -> str | None:
+        """The module's file if it lies in the Worker's folder (asked of every loaded module, hence plain strings)."""
         file = getattr(module, "__file__", None)
-        return isinstance(file, str) and Path(file).is_relative_to(self.source_root) and "site-packages" not in file
+        own = isinstance(file, str) and file.startswith(self._prefix) and "site-packages" not in file
+        return file if own else None
 
     def _extend_path(self) -> None:
         """The Worker's folder goes before packages and after the standard library, `python_modules` to the end."""
@@ -67,13 +69,11 @@ class Loader:
             (index for index, entry in enumerate(sys.path) if entry in standard or entry.endswith("lib-dynload")),
             default=-1,
         )
-        sys.path.insert(position, str(self.source_root))
+        before = list(sys.path)
         for folder in self._project_site_packages():
-            if folder not in sys.path:
-                before = len(sys.path)
-                site.addsitedir(folder)
-                sys.path[position + 1 : position + 1] = sys.path[before:]
-                del sys.path[before + (before - position - 1) :]
+            site.addsitedir(folder)
+        added = [entry for entry in sys.path if entry not in before]
+        sys.path[:] = [*before[:position], str(self.source_root), *added, *before[position:]]
         vendored = self._project / "python_modules"
         if vendored.is_dir():
             sys.path.append(str(vendored))

@@ -23,6 +23,8 @@ from flarebed.emulator.runtime.python.promise import JsPromise
 from flarebed.emulator.runtime.python.proxy import from_js_error, from_python
 from flarebed.emulator.runtime.python.workflow_step import SdkWorkflows
 
+_HELPER = "_pyodide_entrypoint_helper"
+
 
 class JsModule(JsObject, js="Module"):
     """A JavaScript object that Python imports as a module."""
@@ -39,6 +41,15 @@ class JsModule(JsObject, js="Module"):
         if name in self._lazy and name not in self._members:
             self._members[name] = from_python(self._lazy[name]())
         return super().__getattr__(name)
+
+    @property
+    def constructor(self) -> Any:
+        raise AttributeError("constructor")  # a module namespace has no prototype
+
+    def __repr__(self) -> str:
+        return "[object Module]"
+
+    __str__ = __repr__
 
 
 class HostModules:
@@ -61,13 +72,21 @@ class HostModules:
         self.modules: dict[str, Any] = {
             "js": scope,
             "_cloudflare_compat_flags": self.flags,
-            "_pyodide_entrypoint_helper": self._entrypoint_helper(),
+            _HELPER: self._entrypoint_helper(),
             "pyodide_js": JsModule("pyodide_js", {}),
             **_pyodide_modules(),
         }
 
-    def install(self) -> None:
-        sys.modules.update(self.modules)
+    @classmethod
+    def installed(cls) -> HostModules:
+        """The modules of this process; the SDK, which holds on to them, is loaded with them."""
+        known = getattr(sys.modules.get(_HELPER), "host_modules", None)
+        if isinstance(known, cls):
+            return known
+        made = cls()
+        sys.modules.update(made.modules)
+        importlib.import_module("workers")
+        return made
 
     def use(self, env: dict[str, Any], flags: dict[str, bool], pyodide_version: str) -> None:
         """Make the modules those of one Worker."""
@@ -77,7 +96,8 @@ class HostModules:
 
     def _entrypoint_helper(self) -> ModuleType:
         return _module(
-            "_pyodide_entrypoint_helper",
+            _HELPER,
+            host_modules=self,
             cloudflareWorkersModule=self.workers_module,
             cloudflareSocketsModule=self._js_modules["cloudflare:sockets"],
             doAnImport=self._import,
@@ -141,6 +161,7 @@ def _pyodide_modules() -> dict[str, ModuleType]:
         "http": http["pyodide.http"],
     }
     package = _module("pyodide", **parts, **names, to_js=ffi.to_js, create_proxy=ffi.create_proxy, __path__=[])
+    package.__version__ = "314.0.6"  # until a Worker says which; the SDK asks when it is loaded
     return {"pyodide": package, **{f"pyodide.{name}": part for name, part in parts.items()}, **http}
 
 

@@ -11,6 +11,7 @@ import asyncio
 import functools
 import importlib.abc
 import importlib.machinery
+import json
 import os
 import subprocess
 import sys
@@ -23,7 +24,7 @@ from typing import Any
 
 from flarebed.emulator.runtime.python.context import CURRENT
 from flarebed.emulator.runtime.python.promise import GLOBAL_SCOPE
-from flarebed.emulator.runtime.python.proxy import throw
+from flarebed.emulator.runtime.python.proxy import jsnull, throw
 from flarebed.emulator.runtime.python.webloop import WebLoop
 
 
@@ -43,11 +44,22 @@ def install() -> None:
     _patch(threading.Thread, "start", _no_thread)
     _patch(subprocess.Popen, "__init__", _no_process)
     _patch(os, "system", lambda *_arguments: -1)
+    _patch_json()
     if hasattr(os, "fork"):
         _patch(os, "fork", _no_fork)
     sys.meta_path.insert(0, AnyioFinder())
     if "anyio.to_thread" in sys.modules:
         _patch_anyio(sys.modules["anyio.to_thread"])
+
+
+def _patch_json() -> None:
+    """`json.dumps(jsnull)` is "null" in Pyodide."""
+    default = json.JSONEncoder.default
+
+    def with_null(encoder: json.JSONEncoder, value: Any) -> Any:
+        return None if value is jsnull else default(encoder, value)
+
+    json.JSONEncoder.default = with_null  # type: ignore[method-assign]
 
 
 def _patch(owner: Any, name: str, in_worker: Callable[..., Any]) -> None:

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+from asyncio import events
 from collections.abc import Awaitable, Callable, Coroutine, Generator
 from typing import Any
 
 from flarebed.bindings.errors import JsError
-from flarebed.bindings.values import Error
 from flarebed.emulator.runtime.python.context import CURRENT, IoContext
-from flarebed.emulator.runtime.python.proxy import JsException, JsProxy, from_js_error, from_python, throw, to_python
+from flarebed.emulator.runtime.python.proxy import JsProxy, from_js_error, from_python, throw, to_python
 from flarebed.emulator.runtime.python.tracebacks import python_traceback
 
 GLOBAL_SCOPE = (
@@ -139,12 +139,15 @@ def promise_of(awaitable: Awaitable[Any]) -> JsPromise:
 def start(work: Coroutine[Any, Any, Any]) -> JsPromise:
     """Run outside work (a binding call): its first step inline, the rest, if any, as a task on the host's loop."""
     io = io_context()
+    events._set_running_loop(io.loop.host)  # what is outside of the Worker is on the host's loop from its first step
     try:
         waits_for = work.send(None)
     except StopIteration as stop:
         return JsPromise.fulfilled(stop.value)
     except JsError as error:
         return JsPromise.rejected(from_js_error(error))
+    finally:
+        events._set_running_loop(io.loop)
     promise = JsPromise()
     io.begin_outside()
     task = io.services.clock.spawn(_resume(work, waits_for), "binding call")
@@ -193,8 +196,7 @@ async def _resume(work: Coroutine[Any, Any, Any], waits_for: Any) -> Any:
 
 
 def thrown_by(error: BaseException) -> JsError:
-    """What JavaScript sees of an exception that Worker code raised."""
-    if isinstance(error, JsException) and isinstance(error.value, Error):
-        value = error.value
-        return JsError(value.message, value.name, cause=value.cause, thrown=error, **value.properties)
+    """What JavaScript sees of an exception that Worker code raised: a PythonError, also of a JsException (observed)."""
+    if isinstance(error, JsError):
+        return error
     return JsError(python_traceback(error), "PythonError", thrown=error)

@@ -62,7 +62,7 @@ class PyFunction(PyProxy):
         """Called from the host's loop, and awaited there."""
         io = self._io
         assert io is not None
-        task = io.loop.create_task(_call(self.of, [to_python(argument) for argument in arguments]))
+        task = io.create_task(_call(self.of, [to_python(argument) for argument in arguments]))
         done = io.services.clock.loop.create_future()
         task.add_done_callback(lambda _task: None if done.done() else done.set_result(None))
         try:

@@ -98,7 +98,7 @@ class WebLoop(asyncio.AbstractEventLoop):
     """The façade; `host` is the loop that really runs."""
 
     def __init__(self, host: asyncio.AbstractEventLoop, clock: Clock) -> None:
-        self._host = host
+        self.host = host
         self._clock = clock
         self._ready: deque[tuple[IoContext | None, asyncio.Handle]] = deque()
         self._scheduled = False
@@ -196,7 +196,7 @@ class WebLoop(asyncio.AbstractEventLoop):
         def resume(_future: asyncio.Future[Any]) -> None:
             if io is not None:
                 io.ready += 1
-            self._host.call_soon(me.switch)
+            self.host.call_soon(me.switch)
 
         future.add_done_callback(resume)
         if task is not None:
@@ -204,7 +204,7 @@ class WebLoop(asyncio.AbstractEventLoop):
         if self._runner is me:
             self._runner = None  # the next round gets a greenlet of its own
         self._wake_host()
-        events._set_running_loop(self._host)
+        events._set_running_loop(self.host)
         if io is not None:
             io.ready -= 1  # what waits here is not ready
             io.check_stuck()
@@ -220,7 +220,7 @@ class WebLoop(asyncio.AbstractEventLoop):
     def _wake_host(self) -> None:
         if self._ready and not self._scheduled:
             self._scheduled = True
-            self._host.call_soon(self._run_ready)
+            self.host.call_soon(self._run_ready)
 
     # Futures and tasks.
 
@@ -263,20 +263,26 @@ class WebLoop(asyncio.AbstractEventLoop):
         self, protocol_factory: Callable[[], asyncio.Protocol], *args: Any, **kwargs: Any
     ) -> tuple[asyncio.Transport, asyncio.Protocol]:
         bridge = Bridge(self, protocol_factory(), CURRENT.get())
-        transport, _ = await self.outside(self._host.create_connection(lambda: bridge, *args, **kwargs))
+        transport, _ = await self.outside(self.host.create_connection(lambda: bridge, *args, **kwargs))
         return transport, bridge.protocol
 
     async def start_tls(  # type: ignore[override]
         self, transport: asyncio.Transport, protocol: asyncio.Protocol, *args: Any, **kwargs: Any
     ) -> asyncio.Transport | None:
         bridge = Bridge(self, protocol, CURRENT.get())
-        secured: asyncio.Transport | None = await self.outside(self._host.start_tls(transport, bridge, *args, **kwargs))
+        secured: asyncio.Transport | None = await self.outside(self.host.start_tls(transport, bridge, *args, **kwargs))
         return secured
 
     async def getaddrinfo(self, *args: Any, **kwargs: Any) -> Any:  # type: ignore[override]
-        return await self.outside(self._host.getaddrinfo(*args, **kwargs))
+        return await self.outside(self.host.getaddrinfo(*args, **kwargs))
 
     # What asyncio asks of any loop.
+
+    def get_task_factory(self) -> None:
+        """None: tasks are asyncio's own."""
+
+    def set_task_factory(self, factory: Any) -> None:
+        """Tasks stay asyncio's own."""
 
     def is_running(self) -> bool:
         return True

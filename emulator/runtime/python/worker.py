@@ -9,14 +9,13 @@ from __future__ import annotations
 import asyncio
 import importlib
 from collections.abc import Callable, Coroutine, Mapping
-from contextvars import Context
 from pathlib import Path
 from typing import Any
 
 from flarebed.bindings.errors import JsError
 from flarebed.emulator.runtime.http import IncomingRequest, OutgoingResponse, ScheduledOutcome, WorkerError
 from flarebed.emulator.runtime.python import patches
-from flarebed.emulator.runtime.python.context import CURRENT, IoContext
+from flarebed.emulator.runtime.python.context import IoContext
 from flarebed.emulator.runtime.python.entrypoints import Entrypoints
 from flarebed.emulator.runtime.python.execution_context import ExecutionContext, ScheduledController
 from flarebed.emulator.runtime.python.js.request import Request
@@ -42,21 +41,20 @@ class PythonWorker:
         self._host = services.clock.loop
         self.loop = WebLoop(self._host, services.clock)  # type: ignore[abstract]  # no files, no signals
         self._loader = Loader(main, root)
-        self._modules = HostModules()
+        self._modules = HostModules.installed()
         self._entrypoints: Entrypoints | None = None
-        self._env: Any = None
+        self._env: Any = None  # raw: the SDK wraps it for each new instance
 
     # Life.
 
     async def load(self, env: Mapping[str, Any], flags: dict[str, bool]) -> None:
         """Import the main module. Raises what the Worker's top level raised, or UserError."""
         patches.install()
-        self._modules.install()
         self._modules.use(dict(env), flags, self.services.pyodide_version)
         sdk = importlib.import_module("workers")
         start_up = IoContext(self.loop, self.services, allows_io=False)
         module = await self._run(start_up, _call(self._loader.load))
-        self._env = sdk.rpc._EnvWrapper(self._modules.env)
+        self._env = self._modules.env
         legacy = not flags.get("python_no_global_handlers", False)
         self._entrypoints = Entrypoints.of(module, sdk, legacy=legacy)
 
@@ -137,11 +135,9 @@ class PythonWorker:
 
     async def _run(self, io: IoContext, work: Coroutine[Any, Any, Any]) -> Any:
         """Run Worker code to its end; cancelled or stuck, it ends at its next await."""
-        context = Context()
-        context.run(CURRENT.set, io)
         done = self._host.create_future()
         io.on_stuck = lambda: None if done.done() else done.set_exception(JsError(HUNG))
-        task = self.loop.create_task(_report(work, done), context=context)
+        task = io.create_task(_report(work, done))
         try:
             return await done
         except asyncio.CancelledError:

@@ -9,7 +9,8 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from flarebed.emulator.runtime.python.proxy import JsException, JsProxy, throw
+from flarebed.bindings.errors import JsError
+from flarebed.emulator.runtime.python.proxy import JsException, JsProxy
 
 _NAME = "NonRetryableError"
 
@@ -47,7 +48,7 @@ def translated(callback: Callable[..., Any]) -> Callable[..., Any]:
         except Exception as error:
             if type(error).__name__ != _NAME:
                 raise
-            raise throw(last_line_message(error), _NAME) from error
+            raise JsError(last_line_message(error), _NAME) from error
 
     return call
 

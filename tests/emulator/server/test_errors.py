@@ -26,7 +26,7 @@ def test_an_uncaught_exception_is_plain_text_whatever_is_accepted() -> None:
     assert exchange.status == 500
     assert (b"content-type", b"text/plain;charset=UTF-8") in exchange.headers
     assert exchange.body.decode() == TEXT
-    assert exchange.log.startswith("[flarebed:info] GET / 500 Internal Server Error (")
+    assert exchange.log.startswith("[wrangler:info] GET / 500 Internal Server Error (")
 
 
 def test_a_person_at_a_browser_gets_a_page_with_the_source(tmp_path: Path) -> None:

@@ -107,9 +107,9 @@ def test_a_stream_that_fails_cuts_the_connection() -> None:
 
 def test_each_request_has_a_line_in_the_log() -> None:
     line = run(ask(FakeWorker(), "/p%1b?q")).log
-    assert line.startswith("[flarebed:info] GET /p%1b 200 OK (")
+    assert line.startswith("[wrangler:info] GET /p%1b 200 OK (")
     assert line.endswith("ms)\n")
-    assert answered(OutgoingResponse(299, "Fine")).log.startswith("[flarebed:info] GET / 299 Fine (")
+    assert answered(OutgoingResponse(299, "Fine")).log.startswith("[wrangler:info] GET / 299 Fine (")
 
 
 def test_log_levels_hide_requests() -> None:

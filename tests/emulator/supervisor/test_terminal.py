@@ -35,9 +35,9 @@ def test_crons_run_by_hand() -> None:
 
 def test_levels_have_their_own_form() -> None:
     assert [line(level, "x") for level in ("debug", "info", "log", "warn", "error")] == [
-        "[flarebed:debug] x\n",
-        "[flarebed:info] x\n",
+        "[wrangler:debug] x\n",
+        "[wrangler:info] x\n",
         "x\n",
-        "[flarebed:warn] x\n",
+        "[wrangler:warn] x\n",
         "✘ [ERROR] x\n",
     ]
