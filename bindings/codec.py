@@ -24,6 +24,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 import msgpack  # type: ignore[import-untyped]
+
 from flarebed.bindings.errors import InternalError, JsError
 from flarebed.bindings.values import (
     ELEMENT_SIZES,

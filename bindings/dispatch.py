@@ -13,10 +13,6 @@ class Dispatch(Protocol):
         """Run the Worker's `queue` handler with `batch` (a QueueController) and its waitUntil work."""
         ...
 
-    async def scheduled(self, cron: str, scheduled_time_ms: float) -> bool:
-        """Run `scheduled`; returns whether the handler called noRetry()."""
-        ...
-
     async def run_workflow(self, class_name: str, event: Any, step: Any) -> Any:
         """Run `class_name().run(event, step)` and return its result.
 

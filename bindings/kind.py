@@ -22,7 +22,7 @@ class Spec(Protocol):
     """One configured resource, as a frozen dataclass of its kind's `spec.py`."""
 
     def rows(self) -> Sequence[tuple[str, str]]:
-        """(binding, resource) for the table shown at start, e.g. ("KV (kvid)", "KV Namespace"); [] without a binding."""
+        """(binding, resource) for the table shown at start: ("KV (kvid)", "KV Namespace"); [] without a binding."""
         ...
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import apsw
+
 from flarebed.bindings.sql_counts import Cost, cost_of
 from flarebed.bindings.sql_limit import without_limit
 from flarebed.bindings.sql_policy import ABSENT_FUNCTIONS, KEPT_MODULES, LIMITS, MAX_SQL_BYTES, Authorizer

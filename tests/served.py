@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import httpx
+
 from flarebed.bindings.clock import VirtualClock
 from flarebed.bindings.d1.engine import D1Resources
 from flarebed.bindings.d1.migrations import apply_pending

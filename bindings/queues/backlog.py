@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 import apsw
+
 from flarebed.bindings.clock import Clock
 from flarebed.bindings.store import Database
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+
 from flarebed.bindings.errors import UserError
 from flarebed.emulator.cli.output import told
 

@@ -15,6 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
+from rich.console import Console
+from rich.table import Table
+
 from flarebed.bindings.clock import RealClock
 from flarebed.bindings.d1 import engine, migrations
 from flarebed.bindings.d1.database import Database, Result
@@ -27,8 +30,6 @@ from flarebed.bindings.sql import SqlError
 from flarebed.bindings.store import Store
 from flarebed.emulator.config import Config, load
 from flarebed.emulator.server.log import line
-from rich.console import Console
-from rich.table import Table
 
 
 @dataclass(frozen=True)

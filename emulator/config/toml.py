@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import tomli
+
 from flarebed.emulator.config.document import SyntaxProblem
 
 _HEADER = re.compile(r"\s*(\[\[?)\s*([^\]]+?)\s*\]")

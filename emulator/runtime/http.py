@@ -75,8 +75,8 @@ class Frame:
 class WorkerError(Exception):
     """An exception that the Worker did not catch.
 
-    `text` is the body of production's plain text 500 ("PythonError: Traceback ..."); `exception` and `frames` (outermost
-    first, the Worker's own code only) are for the page that a browser gets.
+    `text` is the body of production's plain text 500 ("PythonError: Traceback ..."); `exception` and `frames`
+    (outermost first, the Worker's own code only) are for the page that a browser gets.
     """
 
     def __init__(self, text: str, exception: BaseException | None = None, frames: Sequence[Frame] = ()) -> None:

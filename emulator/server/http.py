@@ -10,10 +10,11 @@ import logging
 import socket
 from typing import Final
 
-from flarebed.emulator.server.asgi import Application
-from flarebed.emulator.server.protocol import Connection, Gate
 from uvicorn.config import Config
 from uvicorn.server import ServerState
+
+from flarebed.emulator.server.asgi import Application
+from flarebed.emulator.server.protocol import Connection, Gate
 
 _KEEP_ALIVE_S: Final = 65
 _BACKLOG: Final = 2048

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import uvloop
+
 from flarebed.bindings.clock import RealClock
 from flarebed.emulator.server.asgi import Application
 from flarebed.emulator.server.control import Control

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 import watchfiles
+
 from flarebed.emulator.supervisor.files import source_folders
 
 _DEBOUNCE_MS: Final = 50

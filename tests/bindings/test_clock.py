@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 
 from flarebed.bindings.clock import VirtualClock
-
 from tests.support import run
 
 

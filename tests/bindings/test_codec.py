@@ -7,6 +7,7 @@ import struct
 from typing import Any
 
 import pytest
+
 from flarebed.bindings.codec import clone, decode, encode
 from flarebed.bindings.errors import InternalError, JsError
 from flarebed.bindings.values import UNDEFINED, ArrayBuffer, BigInt, Date, Error, Map, Set, View

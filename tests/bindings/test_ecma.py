@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
+
 from flarebed.bindings import ecma
 from flarebed.bindings.ecma_date import date_to_iso, date_to_string, date_to_utc_string, day_number, fields, time_clip
 from flarebed.bindings.errors import JsError

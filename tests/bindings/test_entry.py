@@ -7,6 +7,7 @@ import math
 from typing import Any
 
 import pytest
+
 from flarebed.bindings.entry import as_json, fields_of, is_positive_integer, type_of
 
 NOON = datetime.datetime(2026, 1, 2, 12, tzinfo=datetime.UTC)

@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
-from flarebed.bindings.owner import Doorbell, Owner
 
+from flarebed.bindings.owner import Doorbell, Owner
 from tests.support import run
 
 

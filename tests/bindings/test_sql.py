@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
 from flarebed.bindings.sql import CommitError, Interrupted, Locked, SqlDatabase, SqlError
 from flarebed.bindings.sql_policy import TRANSACTION_REFUSAL
 from flarebed.bindings.sql_statements import split_statements

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import pytest
+
 from flarebed.bindings.values import UNDEFINED, ArrayBuffer, BigInt, Date, Error, Map, Set, View, same_value_zero
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from flarebed.bindings.kind import Complaints, Kind, Resources, Section, Spec
 from flarebed.bindings.registry import KINDS
-
 from tests.kinds.samples import SAMPLES, Sample
 from tests.support import Bench, run
 

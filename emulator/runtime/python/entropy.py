@@ -13,7 +13,6 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import CodeType
 from typing import Any
 
 _WHY = (
@@ -40,7 +39,7 @@ def refused_to(folder: Path) -> Iterator[None]:
 
         @functools.wraps(original)
         def guarded(*arguments: Any, **options: Any) -> Any:
-            if _caller(guarded.__code__).startswith(own):
+            if _caller().startswith(own):
                 raise error()
             return original(*arguments, **options)
 
@@ -58,13 +57,13 @@ def refused_to(folder: Path) -> Iterator[None]:
             setattr(owner, name, original)
 
 
-def _caller(guard: CodeType) -> str:
-    """The file of the nearest caller that is neither the guard nor the standard library."""
+def _caller() -> str:
+    """The file of the nearest caller that is neither a guard nor the standard library."""
     frame = sys._getframe(1)
     while frame.f_back is not None:
         file = frame.f_code.co_filename
         in_library = file.startswith(_STANDARD_LIBRARY) and "site-packages" not in file
-        if frame.f_code is not guard and not in_library and file != __file__:
+        if not in_library and file != __file__:
             return file
         frame = frame.f_back
     return ""

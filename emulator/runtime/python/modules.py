@@ -160,8 +160,9 @@ def _pyodide_modules() -> dict[str, ModuleType]:
         "webloop": _module("pyodide.webloop", WebLoop=webloop.WebLoop),
         "http": http["pyodide.http"],
     }
-    package = _module("pyodide", **parts, **names, to_js=ffi.to_js, create_proxy=ffi.create_proxy, __path__=[])
-    package.__version__ = "314.0.6"  # until a Worker says which; the SDK asks when it is loaded
+    version = "314.0.6"  # until a Worker says which; the SDK asks when it is loaded
+    members = {**parts, **names, "to_js": ffi.to_js, "create_proxy": ffi.create_proxy, "__path__": []}
+    package = _module("pyodide", __version__=version, **members)
     return {"pyodide": package, **{f"pyodide.{name}": part for name, part in parts.items()}, **http}
 
 

@@ -56,8 +56,8 @@ def _patch_json() -> None:
     """`json.dumps(jsnull)` is "null" in Pyodide."""
     default = json.JSONEncoder.default
 
-    def with_null(encoder: json.JSONEncoder, value: Any) -> Any:
-        return None if value is jsnull else default(encoder, value)
+    def with_null(self: json.JSONEncoder, o: Any) -> Any:
+        return None if o is jsnull else default(self, o)
 
     json.JSONEncoder.default = with_null  # type: ignore[method-assign]
 

@@ -16,6 +16,7 @@ from contextvars import Context, copy_context
 from typing import TYPE_CHECKING, Any
 
 import greenlet
+
 from flarebed.emulator.runtime.python.context import CURRENT, IoContext
 
 if TYPE_CHECKING:
@@ -273,7 +274,7 @@ class WebLoop(asyncio.AbstractEventLoop):
         secured: asyncio.Transport | None = await self.outside(self.host.start_tls(transport, bridge, *args, **kwargs))
         return secured
 
-    async def getaddrinfo(self, *args: Any, **kwargs: Any) -> Any:  # type: ignore[override]
+    async def getaddrinfo(self, *args: Any, **kwargs: Any) -> Any:
         return await self.outside(self.host.getaddrinfo(*args, **kwargs))
 
     # What asyncio asks of any loop.

@@ -11,7 +11,6 @@ from flarebed.bindings.d1 import engine
 from flarebed.bindings.d1.binding import D1Database
 from flarebed.bindings.d1.spec import D1DatabaseSpec
 from flarebed.bindings.errors import JsError
-
 from tests.support import Bench
 
 SPEC = D1DatabaseSpec("DB")

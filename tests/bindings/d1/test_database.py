@@ -6,11 +6,11 @@ import asyncio
 from pathlib import Path
 
 import apsw
+
 from flarebed.bindings.d1 import engine
 from flarebed.bindings.d1.binding import D1Database
 from flarebed.bindings.d1.database import Database
 from flarebed.bindings.d1.spec import D1DatabaseSpec
-
 from tests.bindings.d1.support import SPEC, error_of, with_database
 from tests.support import Bench
 

@@ -7,13 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
 from flarebed.bindings.d1 import migrations
 from flarebed.bindings.d1.database import Database
 from flarebed.bindings.d1.spec import D1DatabaseSpec
 from flarebed.bindings.d1.splitter import split_queries
 from flarebed.bindings.errors import UserError
 from flarebed.bindings.sql import SqlError
-
 from tests.support import Bench
 
 TRIGGER = "create trigger g after insert on t begin update t set n = case when n>1 then 1 else 0 end; end"

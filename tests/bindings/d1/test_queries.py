@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from flarebed.bindings.d1.binding import D1Database
 from flarebed.bindings.errors import JsError
-
 from tests.bindings.d1.support import cause_of, error_of, with_database
 from tests.support import Bench
 

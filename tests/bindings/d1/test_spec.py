@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from flarebed.bindings.d1.spec import D1DatabaseSpec, parse
 
+from flarebed.bindings.d1.spec import D1DatabaseSpec, parse
 from tests.bindings.specs import parsed
 
 

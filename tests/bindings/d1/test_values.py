@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from flarebed.bindings.d1.binding import D1Database
 from flarebed.bindings.errors import JsError
 from flarebed.bindings.values import UNDEFINED, ArrayBuffer, BigInt, Date, View
-
 from tests.bindings.d1.support import cause_of, with_database
 from tests.support import Bench
 

@@ -10,7 +10,6 @@ from flarebed.bindings.errors import JsError
 from flarebed.bindings.kv import engine
 from flarebed.bindings.kv.binding import KvNamespace
 from flarebed.bindings.kv.spec import KvNamespaceSpec
-
 from tests.support import Bench
 
 NOW_S = 1_767_225_600

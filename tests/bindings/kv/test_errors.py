@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from flarebed.bindings.kv.binding import KvNamespace
 from flarebed.bindings.values import UNDEFINED, BigInt, Date
-
 from tests.bindings.kv.bench import NOW_S, Chunks, KvBench, error_of
 from tests.support import run
 

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from flarebed.bindings.kv.spec import KvNamespaceSpec
 from flarebed.bindings.values import UNDEFINED, ArrayBuffer, BigInt, Stream, View
-
 from tests.bindings.kv.bench import NOW_S, Chunks, KvBench
 from tests.support import run
 

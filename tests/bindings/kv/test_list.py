@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from flarebed.bindings.values import UNDEFINED
 
+from flarebed.bindings.values import UNDEFINED
 from tests.bindings.kv.bench import KvBench
 from tests.support import run
 

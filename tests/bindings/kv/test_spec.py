@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from flarebed.bindings.kv.spec import KvNamespaceSpec, parse
 
+from flarebed.bindings.kv.spec import KvNamespaceSpec, parse
 from tests.bindings.specs import parsed
 
 

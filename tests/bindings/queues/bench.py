@@ -12,7 +12,6 @@ from flarebed.bindings.queues import engine
 from flarebed.bindings.queues.binding import QueueController, WorkerQueue
 from flarebed.bindings.queues.engine import QueueSpec
 from flarebed.bindings.queues.spec import QueueConsumerSpec, QueueProducerSpec
-
 from tests.support import Bench
 
 Handler = Callable[[QueueController], Awaitable[None] | None]

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from flarebed.bindings.errors import JsError
 from flarebed.bindings.queues.spec import QueueProducerSpec
 from flarebed.bindings.values import UNDEFINED, Date
-
 from tests.bindings.queues.bench import QueueBench, consumer
 from tests.support import run
 

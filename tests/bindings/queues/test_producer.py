@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from flarebed.bindings.queues.spec import QueueProducerSpec
 from flarebed.bindings.values import UNDEFINED, ArrayBuffer, BigInt, Date, Set, View
-
 from tests.bindings.queues.bench import PLAIN_ERRORS, QueueBench, consumer
 from tests.support import run
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from flarebed.bindings.queues.binding import WorkerQueue
 from flarebed.bindings.values import UNDEFINED, ArrayBuffer, BigInt, Map, View
-
 from tests.bindings.queues.bench import PLAIN_ERRORS, QueueBench, error_of
 from tests.support import run
 

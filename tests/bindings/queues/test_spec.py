@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from flarebed.bindings.queues.spec import QueueConsumerSpec, QueueProducerSpec, parse
 
+from flarebed.bindings.queues.spec import QueueConsumerSpec, QueueProducerSpec, parse
 from tests.bindings.specs import parsed
 
 

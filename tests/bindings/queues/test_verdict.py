@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+
 from flarebed.bindings.queues.verdict import Verdict
 
 DONE = None

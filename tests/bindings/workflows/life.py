@@ -10,7 +10,6 @@ from typing import Any
 from flarebed.bindings.errors import JsError
 from flarebed.bindings.workflows.engine import open as open_workflows
 from flarebed.bindings.workflows.spec import WorkflowSpec
-
 from tests.support import Bench
 
 START_MS = 1_767_225_600_000.0  # 2026-01-01T00:00:00Z

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from flarebed.bindings.errors import JsError
 
+from flarebed.bindings.errors import JsError
 from tests.bindings.workflows.life import START_MS, Life, thrown
 from tests.bindings.workflows.machine import Machine
 

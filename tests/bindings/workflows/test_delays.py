@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from flarebed.bindings.errors import JsError
 from flarebed.bindings.values import Error
-
 from tests.bindings.workflows.life import Attempts, Life, attempt, raising, returning, thrown
 from tests.support import run
 

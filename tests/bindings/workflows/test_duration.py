@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import pytest
+
 from flarebed.bindings.workflows.duration import to_ms
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from flarebed.bindings.errors import JsError
 from flarebed.bindings.values import UNDEFINED, ArrayBuffer, BigInt, Date, Map, Set, View
-
 from tests.bindings.workflows.life import START_MS, Life, returning, run_one, thrown
 from tests.support import run
 

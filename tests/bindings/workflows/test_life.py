@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from flarebed.bindings.errors import JsError
 
+from flarebed.bindings.errors import JsError
 from tests.bindings.workflows.life import START_MS, Life, Story, raising, returning, thrown
 from tests.support import run
 

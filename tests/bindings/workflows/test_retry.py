@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import pytest
+
 from flarebed.bindings.values import UNDEFINED, BigInt
 from flarebed.bindings.workflows import retry
 

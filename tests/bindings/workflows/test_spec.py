@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from flarebed.bindings.workflows.spec import WorkflowSpec, parse
 
+from flarebed.bindings.workflows.spec import WorkflowSpec, parse
 from tests.bindings.specs import parsed
 
 PLAIN = {"binding": "W", "name": "w", "class_name": "C"}

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from flarebed.bindings.errors import JsError
 from flarebed.bindings.values import UNDEFINED, ArrayBuffer, BigInt, Date, Map, View
-
 from tests.bindings.workflows.life import Attempts, Life, attempt, raising, returning, run_one, thrown
 from tests.support import run
 

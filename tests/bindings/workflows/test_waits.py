@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from flarebed.bindings.errors import JsError
 from flarebed.bindings.values import UNDEFINED, Date
-
 from tests.bindings.workflows.life import START_MS, Life, returning, run_one, thrown
 from tests.support import run
 

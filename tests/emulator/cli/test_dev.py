@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 
 import pytest
+
 from flarebed.bindings.errors import UserError
 from flarebed.emulator.cli import dev
 from flarebed.emulator.cli.commands import _variables

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from flarebed.emulator.config import Config, ConfigErrors, load
 
 DATE = "2026-11-01"

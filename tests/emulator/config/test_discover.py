@@ -5,8 +5,8 @@ from __future__ import annotations
 import codecs
 
 import pytest
-from flarebed.emulator.config import ConfigErrors
 
+from flarebed.emulator.config import ConfigErrors
 from tests.emulator.config.project import DATE, Project
 
 NAMES = ("wrangler.json", "wrangler.jsonc", "wrangler.toml")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from flarebed.bindings.kv.spec import KvNamespaceSpec
 
+from flarebed.bindings.kv.spec import KvNamespaceSpec
 from tests.emulator.config.project import DATE, Project
 
 HEAD = "Processing wrangler.jsonc configuration:\n"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+
 from flarebed.emulator.config.document import SyntaxProblem
 from flarebed.emulator.config.jsonc import MAX_DEPTH, parse
-
 from tests.emulator.config.project import Project
 
 

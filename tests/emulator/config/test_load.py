@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from flarebed.bindings.d1.spec import D1DatabaseSpec
 from flarebed.bindings.errors import UserError
 from flarebed.bindings.kv.spec import KvNamespaceSpec
@@ -15,7 +16,6 @@ from flarebed.bindings.registry import KINDS
 from flarebed.bindings.workflows.spec import WorkflowSpec
 from flarebed.emulator.config import ConfigErrors, DevSettings, Rule, load
 from flarebed.emulator.config.keys import KEYS, Effect
-
 from tests.emulator.config.project import Project
 
 ROOT = Path(__file__).parents[3]

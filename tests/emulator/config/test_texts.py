@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from flarebed.emulator.config import ConfigErrors
 
+from flarebed.emulator.config import ConfigErrors
 from tests.emulator.config.project import Project
 
 ROUTE_SHAPE = "{ pattern, custom_domain, zone_id | zone_name, enabled, previews_enabled }"

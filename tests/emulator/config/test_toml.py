@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
+
 from flarebed.bindings.kv.spec import KvNamespaceSpec
 from flarebed.emulator.config import ConfigErrors
 from flarebed.emulator.config.document import SyntaxProblem, position
 from flarebed.emulator.config.toml import parse
-
 from tests.emulator.config.project import Project
 
 TEXT = '''name = "x" # c

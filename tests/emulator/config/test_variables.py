@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from flarebed.emulator.config import ConfigErrors
 
+from flarebed.emulator.config import ConfigErrors
 from tests.emulator.config.project import Project
 
 STAGING = {"vars": {"TOP": 1}, "env": {"staging": {"vars": {"TOP": 2, "API": "cfg"}}}}

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from flarebed.emulator.runtime.http import ScheduledOutcome
 
+from flarebed.emulator.runtime.http import ScheduledOutcome
 from tests.emulator.server.asking import BROWSER, Exchange, FakeWorker, Headers, ask
 from tests.support import run
 

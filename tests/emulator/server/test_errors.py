@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from flarebed.emulator.runtime.http import Frame, IncomingRequest, OutgoingResponse, WorkerError
-
 from tests.emulator.server.asking import BROWSER, Exchange, FakeWorker, Headers, ask
 from tests.support import run
 

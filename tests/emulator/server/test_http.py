@@ -15,7 +15,6 @@ from flarebed.emulator.server.asgi import Application
 from flarebed.emulator.server.control import Control
 from flarebed.emulator.server.http import HttpServer
 from flarebed.emulator.server.log import Log
-
 from tests.emulator.server.asking import FakeWorker
 from tests.support import run
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from flarebed.emulator.runtime.http import IncomingRequest, OutgoingResponse
-
 from tests.emulator.server.asking import FakeWorker, Headers, ask
 from tests.support import run
 

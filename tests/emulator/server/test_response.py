@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 
 import pytest
-from flarebed.emulator.runtime.http import IncomingRequest, OutgoingResponse
 
+from flarebed.emulator.runtime.http import IncomingRequest, OutgoingResponse
 from tests.emulator.server.asking import Exchange, FakeWorker, ask
 from tests.support import run
 

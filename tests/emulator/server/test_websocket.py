@@ -6,10 +6,10 @@ import asyncio
 from dataclasses import dataclass, field
 
 import pytest
-from flarebed.emulator.runtime.http import Close, IncomingRequest, OutgoingResponse
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
+from flarebed.emulator.runtime.http import Close, IncomingRequest, OutgoingResponse
 from tests.emulator.server.asking import FakeWorker
 from tests.emulator.server.test_http import Served, served
 

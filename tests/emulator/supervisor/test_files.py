@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
+
 from flarebed.emulator.supervisor import files as module
 from flarebed.emulator.supervisor.files import Files, Signature, from_json, is_source, signature, signatures, sources
 from flarebed.emulator.supervisor.watch import folders

@@ -7,8 +7,8 @@ import os
 import socket
 
 import pytest
-from flarebed.emulator.supervisor.messages import Channel, Decoder, Message, receive, send
 
+from flarebed.emulator.supervisor.messages import Channel, Decoder, Message, receive, send
 from tests.support import run
 
 

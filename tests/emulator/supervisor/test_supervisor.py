@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
+
 from flarebed.emulator.supervisor import main as module
 from flarebed.emulator.supervisor.files import Signature, signatures
 from flarebed.emulator.supervisor.forkserver import ForkServer
@@ -16,7 +17,6 @@ from flarebed.emulator.supervisor.launch import Launch
 from flarebed.emulator.supervisor.main import Supervisor
 from flarebed.emulator.supervisor.messages import Message
 from flarebed.emulator.supervisor.runtimes import Runtime
-
 from tests.support import run
 
 

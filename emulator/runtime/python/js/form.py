@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ada_url import URLSearchParams as AdaParams
+
 from flarebed.emulator.runtime.python.js import mime
 from flarebed.emulator.runtime.python.js.blob import Blob, File
 from flarebed.emulator.runtime.python.js.idl import JsIterator, string, utf8

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import httpx
+
 from flarebed.bindings.errors import JsError, type_error
 from flarebed.emulator.runtime.python.js.url import parse
 

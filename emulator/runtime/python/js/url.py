@@ -10,6 +10,7 @@ from typing import Any
 
 from ada_url import URL as AdaUrl
 from ada_url import URLSearchParams as AdaParams
+
 from flarebed.emulator.runtime.python.js import idl
 from flarebed.emulator.runtime.python.js.idl import JsIterator, string
 from flarebed.emulator.runtime.python.proxy import Constructor, JsProxy, jsnull, throw, to_python

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import wasmtime
+
 from flarebed.bindings.values import ArrayBuffer, BigInt
 from flarebed.emulator.runtime.python.promise import JsPromise
 from flarebed.emulator.runtime.python.proxy import Constructor, JsException, JsProxy, from_python, throw, to_python

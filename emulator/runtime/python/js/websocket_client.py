@@ -11,6 +11,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from ada_url import URL as AdaUrl
+
 from flarebed.emulator.runtime.http import Close
 from flarebed.emulator.runtime.python.js import idl
 from flarebed.emulator.runtime.python.js.url import parse

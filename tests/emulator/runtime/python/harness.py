@@ -13,7 +13,6 @@ from flarebed.emulator.runtime.python.context import CURRENT, IoContext
 from flarebed.emulator.runtime.python.services import Services
 from flarebed.emulator.runtime.python.webloop import WebLoop
 
-
 binding.register()
 
 

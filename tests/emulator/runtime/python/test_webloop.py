@@ -7,11 +7,12 @@ import time
 from typing import Any
 
 import pytest
+from tests.emulator.runtime.python.harness import Harness, StuckError
+from tests.support import run
+
 from flarebed.emulator.runtime.python import patches
 from flarebed.emulator.runtime.python.promise import GLOBAL_SCOPE, JsPromise, start
 from flarebed.emulator.runtime.python.proxy import JsException
-from tests.emulator.runtime.python.harness import Harness, StuckError
-from tests.support import run
 
 
 def in_worker(*works: Any) -> list[Any]:
@@ -98,7 +99,7 @@ def test_run_sync_raises_what_the_awaitable_raises() -> None:
             await asyncio.sleep(1)
             raise ValueError("no")
 
-        with pytest.raises(ValueError, match="^no$"):
+        with pytest.raises(ValueError, match=r"^no$"):
             asyncio.get_running_loop().run_until_complete(failing())
         return "caught"
 
@@ -164,7 +165,7 @@ def test_a_closed_context_runs_nothing_any_more() -> None:
                 await asyncio.sleep(1)
                 reached.append("late")
 
-            asyncio.get_running_loop().create_task(later())  # noqa: RUF006
+            asyncio.get_running_loop().create_task(later())
 
         io = harness.context()
         await harness.start(worker(), io)

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+
 from flarebed.emulator.runtime.python.js import language
 from flarebed.emulator.runtime.python.js.console import inspect
 from flarebed.emulator.runtime.python.proxy import JsException, from_python, to_python

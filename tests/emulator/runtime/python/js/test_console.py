@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from flarebed.bindings.values import UNDEFINED, ArrayBuffer, BigInt, Date, Error, Map, Set, View
-from flarebed.emulator.runtime.python.js.console import Console, formatted, inspect
 from tests.emulator.runtime.python.js.worker import FLAGS, Worker
 from tests.support import run
+
+from flarebed.bindings.values import UNDEFINED, ArrayBuffer, BigInt, Date, Error, Map, Set, View
+from flarebed.emulator.runtime.python.js.console import Console, formatted, inspect
 
 DEEP = {"a": {"b": {"c": {"d": 1}}}, "l": [[[[1]]]]}
 LONG = {"first": "x" * 30, "second": "y" * 30, "third": [1, 2]}

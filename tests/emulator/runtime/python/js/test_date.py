@@ -5,10 +5,11 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import pytest
+from tests.emulator.runtime.python.js.worker import in_worker
+
 from flarebed.emulator.runtime.python.js import language
 from flarebed.emulator.runtime.python.js.console import inspect
 from flarebed.emulator.runtime.python.proxy import JsException, from_python
-from tests.emulator.runtime.python.js.worker import in_worker
 
 js = SimpleNamespace(**language.exports())
 

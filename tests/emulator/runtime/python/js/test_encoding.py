@@ -3,9 +3,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from tests.emulator.runtime.python.js.worker import raised, view
 
 from flarebed.emulator.runtime.python.js.encoding import TextDecoder, TextEncoder, atob, btoa
-from tests.emulator.runtime.python.js.worker import raised, view
 
 
 def test_text_to_utf8() -> None:

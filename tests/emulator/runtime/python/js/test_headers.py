@@ -3,10 +3,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from tests.emulator.runtime.python.js.worker import raised
 
 from flarebed.emulator.runtime.python.js.headers import Headers
 from flarebed.emulator.runtime.python.proxy import Constructor, jsnull, to_python
-from tests.emulator.runtime.python.js.worker import raised
 
 
 def shown(headers: Headers) -> list[tuple[str, str]]:

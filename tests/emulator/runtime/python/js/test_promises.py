@@ -7,9 +7,10 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from tests.emulator.runtime.python.js.worker import in_worker, thrown
+
 from flarebed.emulator.runtime.python.js import language
 from flarebed.emulator.runtime.python.proxy import JsException, to_python
-from tests.emulator.runtime.python.js.worker import in_worker, thrown
 
 js = SimpleNamespace(**language.exports())
 

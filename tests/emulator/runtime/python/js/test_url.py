@@ -3,10 +3,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from tests.emulator.runtime.python.js.worker import raised
 
 from flarebed.emulator.runtime.python.js.url import URL, URLSearchParams
 from flarebed.emulator.runtime.python.proxy import Constructor, jsnull, to_python
-from tests.emulator.runtime.python.js.worker import raised
 
 js_url: Any = Constructor.of(URL)
 

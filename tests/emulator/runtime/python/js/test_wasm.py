@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import wasmtime
+
 from flarebed.emulator.runtime.python import binding, data, pyproxy  # noqa: F401  # they register their proxies
 from flarebed.emulator.runtime.python.js import wasm
 from flarebed.emulator.runtime.python.proxy import JsBigInt, JsException
@@ -61,7 +62,7 @@ def test_memory_shows_its_bytes_as_they_are_now(exports: Any) -> None:
 
 
 def test_a_trap(exports: Any) -> None:
-    with pytest.raises(JsException, match="^RuntimeError: divide by zero$"):
+    with pytest.raises(JsException, match=r"^RuntimeError: divide by zero$"):
         exports.div(1, 0)
 
 

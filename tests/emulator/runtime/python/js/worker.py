@@ -1,7 +1,7 @@
 """Worker code in a test: one event on a virtual clock, outbound requests answered by the test.
 
-    async def code(): ...        what a handler would do; with a parameter it gets the Harness
-    assert in_worker(code) == "..."
+async def code(): ...        what a handler would do; with a parameter it gets the Harness
+assert in_worker(code) == "..."
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import Any
 
 import httpx
 import pytest
+from tests.emulator.runtime.python.harness import Harness
+from tests.support import run
 
 from flarebed.bindings.values import ArrayBuffer, View
 from flarebed.emulator.runtime.python.proxy import JsException, to_python
-from tests.emulator.runtime.python.harness import Harness
-from tests.support import run
 
 Code = Callable[..., Coroutine[Any, Any, Any]]
 FLAGS = frozenset({"websocket_standard_binary_type", "strip_bom_in_read_all_text"})
