@@ -18,6 +18,7 @@ from types import ModuleType
 
 from flarebed.bindings.errors import UserError
 from flarebed.emulator.runtime.python import entropy
+from flarebed.emulator.runtime.python.source import FreshSources
 
 
 class Loader:
@@ -29,6 +30,7 @@ class Loader:
         self._project = root
         self._prefix = f"{main.parent}{os.sep}"
         self._path_before: list[str] = []
+        self._sources = FreshSources(main.parent)
 
     def load(self) -> ModuleType:
         """Import the main module; the Worker's own exceptions come out as they are."""
@@ -39,6 +41,7 @@ class Loader:
             )
         self._path_before = list(sys.path)
         self._extend_path()
+        self._sources.install()
         importlib.invalidate_caches()
         try:
             with entropy.refused_to(self.source_root):
@@ -50,7 +53,9 @@ class Loader:
     def unload(self) -> None:
         for name in [name for name, module in sys.modules.items() if self._own_file(module)]:
             del sys.modules[name]
-        sys.path[:] = self._path_before or sys.path
+        if self._path_before:
+            sys.path[:], self._path_before = self._path_before, []
+            self._sources.remove()
 
     def files(self) -> list[Path]:
         """The files of the Worker's loaded modules."""
