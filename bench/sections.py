@@ -159,4 +159,4 @@ def crash(server: Server, how: signal.Signals) -> Result:
 
 
 def memory_mb(server: Server) -> float:
-    return float(memory(server.pid)["rss_mb"])
+    return float(memory(server.pid)["pss_mb"])

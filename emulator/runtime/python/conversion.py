@@ -12,6 +12,10 @@ from flarebed.bindings.values import ArrayBuffer, Map, Set, View
 from flarebed.emulator.runtime.python.proxy import JsProxy, from_python, to_python
 
 
+_SAME = frozenset((str, int, bool))
+"""Types of values that are the same in both languages."""
+
+
 def to_py(value: Any, depth: int = -1, default_converter: Callable[..., Any] | None = None) -> Any:
     """JsProxy.to_py: arrays, plain objects, maps and sets become list, dict, dict and set; buffers memoryviews.
 
@@ -29,7 +33,7 @@ class _Conversion:
 
     def convert(self, value: Any, depth: int) -> Any:
         kind = type(value)
-        if kind is str or kind is int or kind is bool:
+        if kind in _SAME:
             return value
         if kind is dict or kind is list or kind is Map or kind is Set:
             return self._container(value, depth) if depth else to_python(value)
@@ -50,7 +54,7 @@ class _Conversion:
         if type(value) is list:
             items: list[Any] = []
             self._done[id(value)] = items
-            items.extend([convert(item, depth - 1) for item in value])
+            items.extend([item if type(item) in _SAME else convert(item, depth - 1) for item in value])
             return items
         if type(value) is Set:
             members: set[Any] = set()
@@ -60,5 +64,6 @@ class _Conversion:
         entries: dict[Any, Any] = {}
         self._done[id(value)] = entries
         for key, item in value.items():
-            entries[convert(key, depth - 1)] = convert(item, depth - 1)
+            name = key if type(key) is str else convert(key, depth - 1)
+            entries[name] = item if type(item) in _SAME else convert(item, depth - 1)
         return entries

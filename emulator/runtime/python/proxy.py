@@ -57,6 +57,8 @@ class ProxyType(type):
     """Names the classes below as Pyodide does, and knows which value type a class wraps (`wraps=`)."""
 
     js_name: str
+    constructor: Any
+    constructor_of: ClassVar[Callable[[type], Any] | None] = None
 
     def __new__(
         mcs, name: str, bases: tuple[type, ...], space: dict[str, Any], *,
@@ -74,6 +76,9 @@ class ProxyType(type):
 
     def __init__(cls, name: str, bases: tuple[type, ...], space: dict[str, Any], **_options: Any) -> None:
         super().__init__(name, bases, space)
+        make = ProxyType.constructor_of
+        if make is not None and not isinstance(getattr(cls, "constructor", None), property):
+            cls.constructor = make(cls)  # an attribute, because the SDK asks for it all the time
 
 
 _WRAPPERS: dict[type, Callable[[Any], Any]] = {}
@@ -94,10 +99,6 @@ class JsProxy(metaclass=ProxyType, public=True, js="Object"):
         js_name: ClassVar[str]
 
     # What every JavaScript object has.
-
-    @property
-    def constructor(self) -> Any:
-        return Constructor.of(type(self))
 
     @property
     def js_tag(self) -> str:
@@ -256,6 +257,11 @@ class Constructor(JsProxy, js="Function"):
     @property
     def prototype(self) -> Any:
         return to_python({"constructor": self})
+
+
+ProxyType.constructor_of = Constructor.of
+for _early in (JsProxy, Constructor):
+    _early.constructor = Constructor.of(_early)
 
 
 class ErrorConstructor(Constructor, js="Function"):
