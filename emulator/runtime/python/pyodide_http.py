@@ -98,7 +98,7 @@ class FetchResponse:
 
     @property
     def headers(self) -> dict[str, str]:
-        return dict(self.js_response.headers)
+        return dict(tuple(pair) for pair in self.js_response.headers)
 
     @property
     def ok(self) -> bool:

@@ -36,6 +36,13 @@ class Blob(JsProxy):
     def size(self) -> int:
         return len(self._data)
 
+    def __len__(self) -> int:
+        """Pyodide's view of anything with a size."""
+        return self.size
+
+    def __bool__(self) -> bool:
+        return True
+
     def slice(self, start: Any = None, end: Any = None, content_type: Any = None) -> Blob:
         first = idl.integer(start)
         last = idl.integer(end, len(self._data))

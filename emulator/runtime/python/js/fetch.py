@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import importlib
 import re
+from types import ModuleType
 from typing import Any, cast
 from urllib.parse import unquote_to_bytes
 
@@ -50,7 +51,7 @@ def fetch(input: Any, init: Any = None, **options: Any) -> JsPromise:
 def _send(request: Request, io: IoContext) -> JsPromise:
     if (request.headers.get("upgrade") or "").lower() == "websocket":
         return outside(_upgrade(request, io))
-    outbound = importlib.import_module("flarebed.emulator.runtime.python.js.outbound")  # brings httpx, 90 ms
+    outbound = _outbound()
     source = request._source
     stream = source if isinstance(source, ReadableStream) else None
     exchange = outbound.Exchange(
@@ -64,6 +65,11 @@ def _send(request: Request, io: IoContext) -> JsPromise:
     )
     promise = outside(_exchange(exchange, request, io))
     return promise if request._signal is None else _abortable(promise, exchange, request)
+
+
+def _outbound() -> ModuleType:
+    """httpx takes 90 ms to import, and many Workers never need it."""
+    return importlib.import_module("flarebed.emulator.runtime.python.js.outbound")
 
 
 def _headers(request: Request) -> list[tuple[str, str]]:
@@ -92,6 +98,7 @@ def _abortable(promise: JsPromise, exchange: Any, request: Request) -> JsPromise
 
 
 async def _exchange(exchange: Any, request: Request, io: IoContext) -> Response:
+    outbound = _outbound()
     received = await exchange.run(io.services.http())
     headers = Headers.of_raw(
         [(name.decode("latin-1"), value.decode(errors="replace")) for name, value in received.headers.raw]
@@ -100,7 +107,8 @@ async def _exchange(exchange: Any, request: Request, io: IoContext) -> Response:
     if exchange.method == "HEAD" or received.status_code in NULL_BODY:
         await received.aclose()
     else:
-        body = ReadableStream.of_host(exchange.chunks(received), io, headers.get("content-encoding") or "")
+        chunks = outbound.ReceivedBody(exchange, received)
+        body = ReadableStream.of_host(chunks, io, chunks.encoding)
         assert body._host is not None
         when_dropped(io, body._host.dropped)
     response = Response.of(

@@ -14,8 +14,8 @@ from ada_url import URLSearchParams as AdaParams
 
 from flarebed.emulator.runtime.python.js import mime
 from flarebed.emulator.runtime.python.js.blob import Blob, File
-from flarebed.emulator.runtime.python.js.idl import JsIterator, string, utf8
-from flarebed.emulator.runtime.python.proxy import JsProxy, from_python, jsnull, throw, to_python
+from flarebed.emulator.runtime.python.js.idl import JsIterator, Keyed, string, utf8
+from flarebed.emulator.runtime.python.proxy import from_python, jsnull, throw, to_python
 
 _UTF8 = ("utf-8", "utf8", "unicode-1-1-utf-8")
 _END_OF_HEADERS = re.compile(rb"\r?\n\r?\n")
@@ -23,7 +23,7 @@ _DISPOSITION = re.compile(r"\s*([\w-]+)\s*((?:;\s*[\w-]+\s*=\s*\"(?:[^\"\n\\]|\\
 _PARAMETER = re.compile(r";\s*([\w-]+)\s*=\s*\"((?:[^\"\n\\]|\\[^\n])+)\"", re.ASCII)
 
 
-class FormData(JsProxy):
+class FormData(Keyed):
     """Names with values, in order; a value is a string or a File."""
 
     __slots__ = ("__weakref__", "_entries")

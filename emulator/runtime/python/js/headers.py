@@ -11,15 +11,15 @@ from typing import Any
 
 from flarebed.emulator.runtime.python.data import JsArray
 from flarebed.emulator.runtime.python.js import idl
-from flarebed.emulator.runtime.python.js.idl import JsIterator, string
-from flarebed.emulator.runtime.python.proxy import JsProxy, jsnull, throw, to_python
+from flarebed.emulator.runtime.python.js.idl import JsIterator, Keyed, string
+from flarebed.emulator.runtime.python.proxy import jsnull, throw, to_python
 
 _NAME = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+").fullmatch
 _BAD_VALUE = re.compile(r"[\0\r\n]").search
 _WHITESPACE = " \t\r\n"
 
 
-class Headers(JsProxy):
+class Headers(Keyed):
     """`_fields` maps a lower-case name to the name as it was given, followed by its values."""
 
     __slots__ = ("__weakref__", "_fields", "_immutable")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flarebed.bindings import ecma
 from flarebed.bindings.errors import JsError
@@ -76,10 +76,46 @@ def member(init: Any, options: dict[str, Any], name: str) -> Any:
     return None if init is None or init is jsnull else getattr(init, name, None)
 
 
+class Keyed(JsProxy):
+    """A web object with `get`, `set`, `has` and `delete`, which Pyodide also shows as Python's operators.
+
+    `del` fails after it deleted, since these classes' `delete` gives no answer (as in Pyodide's src/core/jsproxy.c).
+    """
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+
+        def get(self, key: Any) -> Any: ...
+        def set(self, key: Any, value: Any) -> None: ...
+        def has(self, key: Any) -> bool: ...
+        def delete(self, key: Any) -> None: ...
+        def entries(self) -> JsIterator: ...
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.get(key)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self.set(key, value)
+
+    def __delitem__(self, key: Any) -> None:
+        self.delete(key)
+        raise KeyError(key)
+
+    def __contains__(self, key: object) -> bool:
+        return self.has(key)
+
+    def js_iterator(self) -> JsIterator:
+        """What JavaScript iterates over, where Python sees keys."""
+        return self.entries()
+
+
 def pairs(init: Any) -> Iterator[tuple[Any, Any]] | None:
     """The entries of a sequence of pairs or of a plain object; None for what is neither. Lengths are checked."""
     if isinstance(init, str) or is_nothing(init):
         return None
+    if isinstance(init, Keyed):
+        return _pairs_of(init.js_iterator())
     own = init.own_properties() if isinstance(init, JsProxy) and not hasattr(init, "__iter__") else None
     if own is not None:
         return ((key, to_python(item)) for key, item in own.items())

@@ -115,17 +115,38 @@ class Exchange:
         self.url = str(target.href)
         self.urls.append(self.url)
 
-    async def chunks(self, response: httpx.Response) -> AsyncIterator[bytes]:
-        """The body as it comes, still encoded."""
+
+class ReceivedBody:
+    """The body of a response as it comes, still encoded. Closing it gives the connection back."""
+
+    def __init__(self, exchange: Exchange, response: httpx.Response) -> None:
+        self._exchange = exchange
+        self._response = response
+        self._chunks = _already_read(response) if response.is_stream_consumed else response.aiter_raw()
+        encoded = not response.is_stream_consumed
+        self.encoding = response.headers.get("content-encoding", "") if encoded else ""
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return self
+
+    async def __anext__(self) -> bytes:
         try:
-            async for chunk in response.aiter_raw():
-                if self.aborted is not None:
-                    raise self.aborted
-                yield chunk
+            chunk = await anext(self._chunks)
         except httpx.HTTPError as error:
-            raise network_error(error) from error
-        finally:
-            await response.aclose()
+            await self.aclose()
+            raise self._exchange.aborted or network_error(error) from error
+        if self._exchange.aborted is not None:
+            await self.aclose()
+            raise self._exchange.aborted
+        return chunk
+
+    async def aclose(self) -> None:
+        await self._response.aclose()
+
+
+async def _already_read(response: httpx.Response) -> AsyncIterator[bytes]:
+    """The body of a response that a test's transport made of plain content."""
+    yield response.content
 
 
 def network_error(error: BaseException) -> JsError:

@@ -12,7 +12,7 @@ from ada_url import URL as AdaUrl
 from ada_url import URLSearchParams as AdaParams
 
 from flarebed.emulator.runtime.python.js import idl
-from flarebed.emulator.runtime.python.js.idl import JsIterator, string
+from flarebed.emulator.runtime.python.js.idl import JsIterator, Keyed, string
 from flarebed.emulator.runtime.python.proxy import Constructor, JsProxy, jsnull, throw, to_python
 
 
@@ -118,8 +118,11 @@ class URL(JsProxy):
             self._params._params = AdaParams(self.search.removeprefix("?"))
 
 
-class URLSearchParams(JsProxy):
-    """The parameters of a query; those of a URL write themselves back to it."""
+class URLSearchParams(Keyed):
+    """The parameters of a query; those of a URL write themselves back to it.
+
+    Having a size they are a mapping for Pyodide: Python iterates over the keys, `items()` has a key's first value.
+    """
 
     __slots__ = ("__weakref__", "_params", "_url")
 
@@ -152,9 +155,16 @@ class URLSearchParams(JsProxy):
         self._params.delete(string(name), None if value is None else string(value))
         self._write_back()
 
-    def get(self, name: Any) -> Any:
+    def get(self, name: Any, default: Any = None) -> Any:
+        """null for a name that is not there, never `default` (as in Pyodide)."""
         found = self._params.get_all(string(name))
         return found[0] if found else jsnull
+
+    def items(self) -> list[tuple[str, Any]]:
+        return [(name, self.get(name)) for name in self]
+
+    def __len__(self) -> int:
+        return self.size
 
     def getAll(self, name: Any) -> Any:
         return to_python(self._params.get_all(string(name)))
@@ -179,8 +189,8 @@ class URLSearchParams(JsProxy):
         for name, value in list(self._params.items()):
             callback(value, name, self)
 
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.entries())
+    def __iter__(self) -> Iterator[str]:
+        return iter(list(self._params.keys()))
 
     def toString(self) -> str:
         return str(self._params)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.emulator.runtime.python.js.worker import FLAGS, Worker
-from tests.support import run
+from tests.emulator.runtime.python.harness import Harness
+from tests.emulator.runtime.python.js.worker import in_worker
 
 from flarebed.bindings.values import UNDEFINED, ArrayBuffer, BigInt, Date, Error, Map, Set, View
 from flarebed.emulator.runtime.python.js.console import Console, formatted, inspect
@@ -43,7 +43,8 @@ def test_a_line_of_the_log(values: list[Any], line: str) -> None:
 
 
 def test_each_method_has_its_level() -> None:
-    async def code(console: Console) -> None:
+    async def code(worker: Harness) -> list[tuple[str, str]]:
+        console = Console()
         console.log("x", 1)
         console.info("i")
         console.debug("d")
@@ -55,13 +56,9 @@ def test_each_method_has_its_level() -> None:
         console.count()
         console.time("t")
         console.timeEnd("t")
-
-    async def hosted() -> list[tuple[str, str]]:
-        worker = Worker(flags=FLAGS)
-        await worker.run(lambda: code(Console()))
         return worker.logged
 
-    assert run(hosted()) == [
+    assert in_worker(code) == [
         ("log", "x 1"), ("info", "i"), ("debug", "d"), ("warn", "w"), ("error", "e undefined"),
         ("error", "Assertion failed why"), ("log", "default: 1"), ("log", "default: 2"), ("log", "t: 0 ms"),
     ]  # fmt: skip

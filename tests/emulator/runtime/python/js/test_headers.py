@@ -50,6 +50,21 @@ def test_get_has_and_delete() -> None:
     assert not headers.has("A")
 
 
+def test_the_operators_that_pyodide_gives() -> None:
+    headers = Headers({"A": "1"}.items())
+    headers["b"] = 2
+    assert (headers["a"], headers["B"], headers["no"], "a" in headers, "no" in headers) == (
+        "1",
+        "2",
+        jsnull,
+        True,
+        False,
+    )
+    with pytest.raises(KeyError):
+        del headers["a"]
+    assert "a" not in headers
+
+
 def test_iterators_and_for_each() -> None:
     headers = Headers({"b": "2", "a": "1"}.items())
     assert (list(headers.keys()), list(headers.values())) == (["a", "b"], ["1", "2"])

@@ -84,7 +84,11 @@ def test_search_params() -> None:
     params.delete("a", "0")
     params.set("b", "8")
     params.sort()
-    assert [(name, value) for name, value in params] == [("a", "1"), ("b", "8")]
+    assert [tuple(pair) for pair in params.entries()] == [("a", "1"), ("b", "8")]
+    assert (list(params), len(params), params.items(), params["a"], "b" in params) == (
+        ["a", "b"], 2, [("a", "1"), ("b", "8")], "1", True
+    )  # fmt: skip
+    assert str(URLSearchParams(params)) == "a=1&b=8"
     assert list(params.values()) == ["1", "8"]
     seen: list[Any] = []
     params.forEach(lambda value, name, _params: seen.append((name, value)))

@@ -1,0 +1,428 @@
+"""Streams among Worker code: sources, sinks, transforms, pipes, and the texts of their complaints."""
+
+from __future__ import annotations
+
+import asyncio
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from tests.emulator.runtime.python.js.worker import in_worker, raised, read_all, thrown, view
+
+from flarebed.emulator.runtime.python.ffi import to_js
+from flarebed.emulator.runtime.python.js.globals import exports
+from flarebed.emulator.runtime.python.promise import JsPromise
+from flarebed.emulator.runtime.python.proxy import jsnull
+
+js = SimpleNamespace(**exports())
+
+
+def counting(last: int) -> Any:
+    """A stream of the numbers up to `last`, pulled one by one."""
+    numbers = iter(range(1, last + 1))
+
+    def pull(controller: Any) -> None:
+        number = next(numbers, None)
+        if number is None:
+            controller.close()
+        else:
+            controller.enqueue(number)
+
+    return js.ReadableStream.new(pull=pull)
+
+
+def test_a_source_is_pulled_when_there_is_room_and_never_in_the_constructor() -> None:
+    async def code() -> Any:
+        log: list[Any] = []
+
+        async def pull(controller: Any) -> None:
+            log.append(("pull", controller.desiredSize))
+            controller.enqueue(len(log))
+
+        def start(controller: Any) -> None:
+            log.append(("start", controller.desiredSize))
+
+        stream = js.ReadableStream.new(to_js({"start": start, "pull": pull}), to_js({"highWaterMark": 2}))
+        log.append("made")
+        await asyncio.sleep(0.1)
+        return log, [(await stream.getReader().read()).value]
+
+    assert in_worker(code) == ([("start", 2), "made", ("pull", 2), ("pull", 1), ("pull", 1)], [3])
+
+
+def test_reading_by_hand() -> None:
+    async def code() -> Any:
+        stream = counting(2)
+        reader = stream.getReader()
+        results = [await reader.read() for _ in range(3)]
+        await reader.closed
+        return [(result.value, result.done) for result in results], stream.locked
+
+    assert in_worker(code) == ([(1, False), (2, False), (None, True)], True)
+
+
+def test_async_for_releases_the_lock_at_the_end() -> None:
+    async def code() -> Any:
+        stream = counting(3)
+        return [number async for number in stream], stream.locked
+
+    assert in_worker(code) == ([1, 2, 3], False)
+
+
+def test_reads_wait_for_a_slow_source() -> None:
+    async def code() -> Any:
+        async def pull(controller: Any) -> None:
+            await asyncio.sleep(1)
+            controller.enqueue("late")
+
+        reader = js.ReadableStream.new(pull=pull).getReader()
+        first, second = reader.read(), reader.read()
+        return (await first).value, (await second).value
+
+    assert in_worker(code) == ("late", "late")
+
+
+def test_the_complaints_of_readers() -> None:
+    async def code() -> list[str]:
+        stream = counting(1)
+        reader = stream.getReader()
+        texts = [
+            raised(stream.getReader),
+            raised(stream.tee),
+            await thrown(stream.cancel()),
+            raised(counting(1).getReader, mode="other"),
+        ]
+        pending = js.ReadableStream.new().getReader()
+        read, closed = pending.read(), pending.closed
+        pending.releaseLock()
+        reader.releaseLock()
+        return [*texts, await thrown(read), await thrown(closed), await thrown(reader.read())]
+
+    locked = "TypeError: This ReadableStream is currently locked to a reader."
+    released = "TypeError: This ReadableStream reader has been released."
+    mode = "TypeError: mode must be undefined or 'byob' in call to getReader()."
+    assert in_worker(code) == [locked, locked, locked, mode, released, released, released]
+
+
+def test_an_error_reaches_who_reads_and_what_is_queued_is_dropped() -> None:
+    async def code() -> Any:
+        def start(controller: Any) -> None:
+            controller.enqueue(1)
+            controller.error(js.RangeError.new("broken"))
+
+        stream = js.ReadableStream.new(start=start)
+        failing = js.ReadableStream.new(pull=lambda _controller: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            await failing.getReader().read()
+        return await thrown(stream.getReader().read())
+
+    assert in_worker(code) == "RangeError: broken"
+
+
+def test_a_closed_stream_takes_no_more() -> None:
+    async def code() -> str:
+        controllers: list[Any] = []
+        js.ReadableStream.new(start=controllers.append)
+        controllers[0].close()
+        return raised(controllers[0].enqueue, 1) + raised(controllers[0].close)
+
+    assert in_worker(code) == "TypeError: This ReadableStream is closed." * 2
+
+
+def test_cancel_tells_the_source_why() -> None:
+    async def code() -> Any:
+        reasons: list[Any] = []
+        stream = js.ReadableStream.new(cancel=reasons.append)
+        await stream.cancel("enough")
+        return reasons, (await stream.getReader().read()).done
+
+    assert in_worker(code) == (["enough"], True)
+
+
+def test_both_branches_of_a_tee_get_everything() -> None:
+    async def code() -> Any:
+        one, two = counting(3).tee()
+        return [number async for number in one], [number async for number in two]
+
+    assert in_worker(code) == ([1, 2, 3], [1, 2, 3])
+
+
+def test_a_tee_cancels_its_source_when_both_branches_are() -> None:
+    async def code() -> Any:
+        reasons: list[Any] = []
+        one, two = js.ReadableStream.new(cancel=reasons.append).tee()
+        first = one.cancel("one")
+        before = list(reasons)
+        await two.cancel("two")
+        await first
+        return before, reasons
+
+    assert in_worker(code) == ([], ["two"])
+
+
+def test_reading_into_a_buffer() -> None:
+    async def code() -> Any:
+        reader = js.Blob.new(["hello world"]).stream().getReader(mode="byob")
+        results = [await reader.read(view(bytes(5))), await reader.readAtLeast(4, view(bytes(50)))]
+        last = await reader.read(view(bytes(1)))
+        return [result.value.to_bytes() for result in results], last.done, await thrown(reader.read(view(b"")))
+
+    assert in_worker(code) == (
+        [b"hello", b" world"],
+        True,
+        "TypeError: read() on a BYOB reader requires a positive-sized TypedArray",
+    )
+
+
+def test_streams_of_python_iterables() -> None:
+    async def numbers() -> Any:
+        yield 1
+        yield 2
+
+    async def code() -> Any:
+        from_ = getattr(js.ReadableStream, "from")
+        return [item async for item in from_(numbers())], [item async for item in from_(["a", "b"])]
+
+    assert in_worker(code) == ([1, 2], ["a", "b"])
+
+
+def test_a_sink_gets_one_chunk_at_a_time() -> None:
+    async def code() -> Any:
+        log: list[Any] = []
+
+        async def write(chunk: Any, _controller: Any) -> None:
+            await asyncio.sleep(1)
+            log.append(chunk)
+
+        stream = js.WritableStream.new(write=write, close=lambda: log.append("closed"))
+        writer = stream.getWriter()
+        sizes = [writer.desiredSize]
+        first, second = writer.write("a"), writer.write("b")
+        sizes.append(writer.desiredSize)
+        waits = writer.ready.state
+        await first
+        seen = list(log)
+        await writer.close()
+        await writer.closed
+        return sizes, waits, seen, second.state, log, writer.desiredSize
+
+    assert in_worker(code) == ([1, -1], "pending", ["a"], "fulfilled", ["a", "b", "closed"], 0)
+
+
+def test_the_complaints_of_writers() -> None:
+    async def code() -> list[str]:
+        stream = js.WritableStream.new()
+        writer = stream.getWriter()
+        texts = [raised(stream.getWriter), await thrown(stream.close())]
+        await writer.close()
+        texts += [await thrown(writer.write(1)), await thrown(writer.close())]
+        writer.releaseLock()
+        return [*texts, await thrown(writer.write(1)), await thrown(writer.closed)]
+
+    locked = "TypeError: This WritableStream is currently locked to a writer."
+    closed = "TypeError: This WritableStream has been closed."
+    released = "TypeError: This WritableStream writer has been released."
+    assert in_worker(code) == [locked, locked, closed, closed, released, released]
+
+
+def test_a_failing_sink_fails_the_stream() -> None:
+    async def code() -> Any:
+        def write(_chunk: Any, _controller: Any) -> None:
+            raise js.TypeError.new("full")
+
+        writer = js.WritableStream.new(write=write).getWriter()
+        texts = [await thrown(writer.write(1)), await thrown(writer.write(2)), await thrown(writer.closed)]
+        return texts, writer.desiredSize
+
+    assert in_worker(code) == (["TypeError: full"] * 3, jsnull)
+
+
+def test_abort_drops_what_is_queued() -> None:
+    async def code() -> Any:
+        reasons: list[Any] = []
+        waiting = JsPromise()
+        stream = js.WritableStream.new(write=lambda *_: waiting, abort=reasons.append)
+        writer = stream.getWriter()
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        writes = [writer.write(1), writer.write(2)]
+        aborted = writer.abort(js.Error.new("stop"))
+        before = list(reasons)
+        waiting.fulfil(None)
+        await aborted
+        return before, list(map(str, reasons)), writes[0].state, await thrown(writes[1])
+
+    assert in_worker(code) == ([], ["Error: stop"], "fulfilled", "Error: stop")
+
+
+def test_a_write_to_a_transform_waits_for_a_reader() -> None:
+    async def code() -> Any:
+        stream = js.TransformStream.new()
+        writer = stream.writable.getWriter()
+        log: list[Any] = []
+
+        async def write() -> None:
+            for chunk in "abc":
+                await writer.write(chunk)
+                log.append(chunk)
+            await writer.close()
+
+        writing = asyncio.ensure_future(write())
+        await asyncio.sleep(1)
+        before = list(log)
+        reader = stream.readable.getReader()
+        first = (await reader.read()).value
+        await asyncio.sleep(1)
+        between = list(log)
+        rest = [(await reader.read()).value, (await reader.read()).value, (await reader.read()).done]
+        await writing
+        return before, first, between, rest
+
+    assert in_worker(code) == ([], "a", ["a"], ["b", "c", True])
+
+
+def test_a_transformer() -> None:
+    async def code() -> Any:
+        def transform(chunk: Any, controller: Any) -> None:
+            controller.enqueue(chunk * 2)
+            controller.enqueue(-chunk)
+
+        doubled = js.TransformStream.new(transform=transform, flush=lambda controller: controller.enqueue("end"))
+        return [item async for item in counting(2).pipeThrough(doubled)]
+
+    assert in_worker(code) == [2, -1, 4, -2, "end"]
+
+
+def test_a_failing_transformer_fails_both_sides() -> None:
+    async def code() -> list[str]:
+        def transform(_chunk: Any, _controller: Any) -> None:
+            raise js.Error.new("bad chunk")
+
+        stream = js.TransformStream.new(transform=transform)
+        writer = stream.writable.getWriter()
+        written = writer.write(1)
+        return [await thrown(stream.readable.getReader().read()), await thrown(written), await thrown(writer.closed)]
+
+    assert in_worker(code) == ["Error: bad chunk"] * 3
+
+
+def test_terminate_ends_the_readable_side() -> None:
+    async def code() -> Any:
+        stream = js.TransformStream.new(transform=lambda _chunk, controller: controller.terminate())
+        writer = stream.writable.getWriter()
+        writer.write(1)
+        return (await stream.readable.getReader().read()).done, await thrown(writer.closed)
+
+    assert in_worker(code) == (True, "TypeError: The transform stream has been terminated")
+
+
+def test_pipe_to_closes_the_target_unless_told_not_to() -> None:
+    async def code() -> Any:
+        log: list[Any] = []
+        target = js.WritableStream.new(
+            write=lambda chunk, _controller: log.append(chunk), close=lambda: log.append("!")
+        )
+        await counting(1).pipeTo(target, preventClose=True)
+        await counting(2).pipeTo(target)
+        return log, target.locked
+
+    assert in_worker(code) == ([1, 1, 2, "!"], False)
+
+
+def test_errors_cross_a_pipe_both_ways() -> None:
+    async def code() -> Any:
+        aborted: list[Any] = []
+        cancelled: list[Any] = []
+        broken = js.ReadableStream.new(start=lambda controller: controller.error(js.Error.new("source")))
+        forward = await thrown(broken.pipeTo(js.WritableStream.new(abort=aborted.append)))
+        refusing = js.WritableStream.new(start=lambda controller: controller.error(js.Error.new("sink")))
+        endless = js.ReadableStream.new(cancel=cancelled.append)
+        backward = await thrown(endless.pipeTo(refusing))
+        return forward, list(map(str, aborted)), backward, list(map(str, cancelled))
+
+    assert in_worker(code) == ("Error: source", ["Error: source"], "Error: sink", ["Error: sink"])
+
+
+def test_an_abort_signal_stops_a_pipe() -> None:
+    async def code() -> str:
+        signal = js.AbortSignal.abort(js.Error.new("stop"))
+        return await thrown(counting(5).pipeTo(js.WritableStream.new(), signal=signal))
+
+    assert in_worker(code) == "Error: stop"
+
+
+@pytest.mark.parametrize("format", ["gzip", "deflate", "deflate-raw"])
+def test_compression(format: str) -> None:
+    async def code() -> Any:
+        packed = js.Blob.new(["hello " * 100]).stream().pipeThrough(js.CompressionStream.new(format))
+        small = b"".join(await read_all(packed))
+        plain = js.Blob.new([view(small)]).stream().pipeThrough(js.DecompressionStream.new(format))
+        return len(small) < 60, b"".join(await read_all(plain))
+
+    assert in_worker(code) == (True, b"hello " * 100)
+
+
+def test_the_complaints_of_compression() -> None:
+    async def code() -> list[str]:
+        broken = js.Blob.new(["nonsense"]).stream().pipeThrough(js.DecompressionStream.new("gzip"))
+        cut = js.Blob.new([view(b"\x1f\x8b\x08")]).stream().pipeThrough(js.DecompressionStream.new("gzip"))
+        texts = [await thrown(read_all(broken)), await thrown(read_all(cut))]
+        return [*texts, raised(js.CompressionStream.new, "zip")]
+
+    assert in_worker(code) == [
+        "TypeError: Decompression failed.",
+        "TypeError: Called close() on a decompression stream with incomplete data",
+        "TypeError: The compression format must be either 'deflate', 'deflate-raw' or 'gzip'.",
+    ]
+
+
+def test_text_streams() -> None:
+    async def code() -> Any:
+        text = js.ReadableStream.new(start=lambda controller: (controller.enqueue("é☃"), controller.close()))
+        data = await read_all(text.pipeThrough(js.TextEncoderStream.new()))
+        chunks = iter([b"\xc3", b"\xa9\xe2\x98", b"\x83"])
+
+        def pull(controller: Any) -> None:
+            chunk = next(chunks, None)
+            if chunk is None:
+                controller.close()
+            else:
+                controller.enqueue(view(chunk))
+
+        decoded = js.ReadableStream.new(pull=pull).pipeThrough(js.TextDecoderStream.new())
+        return data, [item async for item in decoded]
+
+    assert in_worker(code) == ([b"\xc3\xa9\xe2\x98\x83"], ["é", "☃"])
+
+
+def test_a_fixed_length_stream_counts() -> None:
+    async def code() -> Any:
+        exact, short, long = (js.FixedLengthStream.new(5) for _ in range(3))
+        writer = exact.writable.getWriter()
+        written = writer.write(view(b"hello"))
+        reader = exact.readable.getReader()
+        data = (await reader.read()).value.to_bytes()
+        await written
+        await writer.close()
+        too_long = long.writable.getWriter().write("hello!")
+        await thrown(long.readable.getReader().read())
+        return data, await thrown(short.writable.getWriter().close()), await thrown(too_long)
+
+    assert in_worker(code) == (
+        b"hello",
+        "TypeError: FixedLengthStream did not see all expected bytes before close().",
+        "TypeError: Attempt to write too many bytes through a FixedLengthStream.",
+    )
+
+
+def test_identity_streams_take_bytes_alone() -> None:
+    async def code() -> str:
+        stream = js.IdentityTransformStream.new()
+        written = stream.writable.getWriter().write(5)
+        await thrown(stream.readable.getReader().read())
+        return await thrown(written)
+
+    assert in_worker(code) == (
+        "TypeError: This TransformStream is being used as a byte stream, but received an object of "
+        "non-ArrayBuffer/ArrayBufferView type on its writable side."
+    )
