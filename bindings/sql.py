@@ -99,7 +99,7 @@ class SqlDatabase:
         self._authorizer = Authorizer()
         self._plans: dict[str, Plan] = {}
         self._status: dict[str, int] = {}
-        self._size = (-1, 0)
+        self._size: tuple[tuple[int, int], int] | None = None
         self._page_bytes = 0
         self._set_up(path, synchronous, patience_ms)
         self._ticks = 0
@@ -147,6 +147,7 @@ class SqlDatabase:
             except SqlError as error:
                 raise CommitError(error.message) from None
         except BaseException:
+            self._size = None
             if self.connection.in_transaction:
                 self.control("ROLLBACK")
             raise
@@ -175,6 +176,7 @@ class SqlDatabase:
         """
         plan = self.plan(sql)
         if not plan.is_single:
+            self._size = None
             self._run_prelude(plan)
         cost = plan.cost or self._cost(plan, values)
         if cost.is_fixed:
@@ -213,11 +215,11 @@ class SqlDatabase:
 
     def size_bytes(self) -> int:
         """Pages in use times their size, as workerd's `databaseSize`."""
-        version = self.connection.data_version()
-        if version != self._size[0] or self.connection.txn_state("main") == apsw.SQLITE_TXN_WRITE:
+        state = (self.connection.data_version(), self.connection.total_changes())  # others' writes, and our own
+        if self._size is None or self._size[0] != state:
             pages, free = self.control("PRAGMA page_count")[0][0], self.control("PRAGMA freelist_count")[0][0]
             self._page_bytes = self._page_bytes or self.control("PRAGMA page_size")[0][0]
-            self._size = (version, (pages - free) * self._page_bytes)
+            self._size = (state, (pages - free) * self._page_bytes)
         return self._size[1]
 
     def _run_prelude(self, plan: Plan) -> None:
