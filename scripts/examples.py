@@ -3,7 +3,8 @@
 
     .venv/bin/python scripts/examples.py CHECKOUT
 
-Each is copied to a temporary folder and served by `flarebed dev`. 03 needs fastapi and jinja2 in the environment.
+Each is copied to a temporary folder and served, unmodified, by `flarebed dev`. The environment needs the packages that
+they list: fastapi and jinja2 for 03, pillow for 12, django for 18.
 """
 
 from __future__ import annotations
@@ -32,7 +33,11 @@ READY_S = 20
 class Answer:
     status: int
     content_type: str
-    text: str
+    body: bytes
+
+    @property
+    def text(self) -> str:
+        return self.body.decode()
 
 
 Ask = Callable[[str], Answer]
@@ -48,17 +53,17 @@ def expect(got: object, want: object) -> None:
 
 
 def hello(ask: Ask) -> None:
-    expect(ask("/"), Answer(200, TEXT, "Hello world!"))
+    expect(ask("/"), Answer(200, TEXT, b"Hello world!"))
 
 
 def binding(ask: Ask) -> None:
-    expect(ask("/"), Answer(200, TEXT, "baz"))
+    expect(ask("/"), Answer(200, TEXT, b"baz"))
 
 
 def fastapi(ask: Ask) -> None:
-    expect(ask("/"), Answer(200, JSON, f'{{"message":"{FASTAPI}"}}'))
-    expect(ask("/hi/Dominik"), Answer(200, JSON, '{"message":"Hello, Dominik!"}'))
-    expect(ask("/env"), Answer(200, JSON, f'{{"message":"{VARIABLE}"}}'))
+    expect(ask("/"), Answer(200, JSON, f'{{"message":"{FASTAPI}"}}'.encode()))
+    expect(ask("/hi/Dominik"), Answer(200, JSON, b'{"message":"Hello, Dominik!"}'))
+    expect(ask("/env"), Answer(200, JSON, f'{{"message":"{VARIABLE}"}}'.encode()))
 
 
 def query_d1(ask: Ask) -> None:
@@ -71,7 +76,7 @@ def cron(ask: Ask) -> None:
     answer = ask("/")
     expect((answer.status, answer.content_type), (200, TEXT))
     expect("Hello from Cron Worker" in answer.text, True)
-    expect(ask("/cdn-cgi/handler/scheduled?cron=*/1+*+*+*+*").text, "ok")
+    expect(ask("/cdn-cgi/local/scheduled").text, "ok")
 
 
 def workflows(ask: Ask) -> None:
@@ -81,10 +86,21 @@ def workflows(ask: Ask) -> None:
     instance = started.text.rpartition("ID: ")[2].strip()
     for _ in range(60):  # its steps take up to 25 seconds
         status = json.loads(ask(f"/status/{instance}").text)
-        if status["status"] != "running":
+        if status["status"] in ("complete", "errored"):
             break
         time.sleep(0.5)
     expect(status["status"], "complete")
+
+
+def image_gen(ask: Ask) -> None:
+    expect("<title>Pillow Image Generation Demo</title>" in ask("/").text, True)
+    for path in ("/gradient", "/badge", "/placeholder", "/chart"):
+        answer = ask(path)
+        expect((answer.status, answer.content_type, answer.body[:8]), (200, "image/png", b"\x89PNG\r\n\x1a\n"))
+
+
+def django(ask: Ask) -> None:
+    expect(ask("/"), Answer(200, JSON, b'{"message": "Hello from Django on Cloudflare Workers!"}'))
 
 
 EXAMPLES: dict[str, Callable[[Ask], None]] = {
@@ -94,6 +110,8 @@ EXAMPLES: dict[str, Callable[[Ask], None]] = {
     "04-query-d1": query_d1,
     "08-cron": cron,
     "10-workflows": workflows,
+    "12-image-gen": image_gen,
+    "18-django": django,
 }
 
 
@@ -132,17 +150,14 @@ def get(port: int, path: str) -> Answer:
     except urllib.error.HTTPError as error:
         response = error
     with response:
-        return Answer(response.status, response.headers.get("content-type", ""), response.read().decode())
+        return Answer(response.status, response.headers.get("content-type", ""), response.read())
 
 
 def prepare(folder: Path) -> None:
-    """An example's SQL becomes a migration."""
-    sql = folder / "db_init.sql"
-    if sql.exists():
-        (folder / "migrations").mkdir()
-        shutil.copy(sql, folder / "migrations" / "0001_init.sql")
-        apply = [str(FLAREBED), "d1", "migrations", "apply", "quotes"]
-        subprocess.run(apply, cwd=folder, check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    """Make the database of 04, with the command of its README."""
+    if (folder / "db_init.sql").exists():
+        execute = [str(FLAREBED), "d1", "execute", "quotes", "--local", "--file", "db_init.sql"]
+        subprocess.run(execute, cwd=folder, check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
 
 
 def run(name: str, source: Path) -> str:

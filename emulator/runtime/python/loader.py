@@ -18,7 +18,14 @@ from types import ModuleType
 
 from flarebed.bindings.errors import UserError
 from flarebed.emulator.runtime.python import entropy
+from flarebed.emulator.runtime.python.names import OwnNames
 from flarebed.emulator.runtime.python.source import FreshSources
+
+_DISTRIBUTIONS = {
+    "PIL": "pillow", "bs4": "beautifulsoup4", "dateutil": "python-dateutil", "dotenv": "python-dotenv", "jwt": "pyjwt",
+    "multipart": "python-multipart", "sklearn": "scikit-learn", "yaml": "pyyaml",
+}  # fmt: skip
+"""Packages that are installed under another name than they are imported."""
 
 
 class Loader:
@@ -31,6 +38,7 @@ class Loader:
         self._prefix = f"{main.parent}{os.sep}"
         self._path_before: list[str] = []
         self._sources = FreshSources(main.parent)
+        self._names: OwnNames | None = None
 
     def load(self) -> ModuleType:
         """Import the main module; the Worker's own exceptions come out as they are."""
@@ -40,6 +48,8 @@ class Loader:
                 hint="Check the `main` field of the config.",
             )
         self._path_before = list(sys.path)
+        self._names = OwnNames(self.source_root, [*sys.path, *self._project_site_packages()], self._project)
+        self._names.make_room()
         self._extend_path()
         self._sources.install()
         importlib.invalidate_caches()
@@ -56,6 +66,12 @@ class Loader:
         if self._path_before:
             sys.path[:], self._path_before = self._path_before, []
             self._sources.remove()
+            if self._names is not None:
+                self._names.restore()
+
+    def warnings(self) -> list[str]:
+        """What the user should know about the names of the Worker's modules."""
+        return [] if self._names is None else self._names.warnings()
 
     def files(self) -> list[Path]:
         """The files of the Worker's loaded modules."""
@@ -91,6 +107,13 @@ class Loader:
         folder = self._project / ".venv" / "lib" / version / "site-packages"
         return [str(folder)] if folder.is_dir() else []
 
+    def _other_python(self) -> str:
+        """The version ("3.12") of an environment beside the project that is of no use here."""
+        if self._project_site_packages() or Path(sys.prefix).is_relative_to(self._project):
+            return ""
+        found = sorted((self._project / ".venv" / "lib").glob("python3.*"))
+        return found[0].name.removeprefix("python") if found else ""
+
     def _explain(self, error: ModuleNotFoundError) -> None:
         """Notes on the user's own exception: how to get what is missing."""
         name = (error.name or "").split(".")[0]
@@ -100,6 +123,14 @@ class Loader:
                 "'src.' prefix"
             )
         elif name and importlib.util.find_spec(name) is None:
+            package = _DISTRIBUTIONS.get(name, name)
             error.add_note(
-                f"{name} is not installed in this environment. Add it with: uv add {name}  (or: pip install {name})"
+                f"{name} is not installed in this environment. Add it with: uv add {package}  (or: pip install "
+                f"{package})"
             )
+            if other := self._other_python():
+                error.add_note(
+                    f"The project's .venv is one of Python {other}, while flarebed runs on Python "
+                    f"{sys.version_info[0]}.{sys.version_info[1]} and can't use it. Run flarebed from it: "
+                    "uv add --dev flarebed, then uv run flarebed dev"
+                )

@@ -54,6 +54,8 @@ class PythonWorker:
         sdk = importlib.import_module("workers")
         start_up = IoContext(self.loop, self.services, allows_io=False)
         module = await self._run(start_up, _call(self._loader.load))
+        for warning in self._loader.warnings():
+            self.services.log("warn", warning)
         self._env = self._modules.env
         legacy = not flags.get("python_no_global_handlers", False)
         self._entrypoints = Entrypoints.of(module, sdk, legacy=legacy)
