@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from typing import Final
 
 from flarebed.emulator.runtime.http import OutgoingResponse
+from flarebed.emulator.server import whole
 from flarebed.emulator.server.request import Send
 
 _FRAMING: Final = frozenset(("connection", "keep-alive", "transfer-encoding", "upgrade"))
@@ -31,6 +32,10 @@ async def _send_bytes(response: OutgoingResponse, body: bytes, method: str, has_
     headers = encode_headers(response.headers, keep_length=not has_body and not body)
     if has_body or (method == "HEAD" and body):
         headers.append((b"content-length", b"%d" % len(body)))
+    cycle = whole.cycle_of(send)
+    if cycle is not None:
+        await whole.write(cycle, response.status, response.status_text, headers, body if has_body else b"")
+        return
     await send({"type": "http.response.start", "status": response.status, "headers": headers})
     await send({"type": "http.response.body", "body": body if has_body else b""})
 

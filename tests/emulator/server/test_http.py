@@ -86,6 +86,34 @@ def test_requests_follow_each_other_on_one_connection() -> None:
     served(check)
 
 
+def test_a_whole_response_is_on_the_wire_as_http_has_it() -> None:
+    answers = iter(
+        [
+            OutgoingResponse(299, "Fine", [("X-A", "1"), ("x-a", "2")], b"abc"),
+            OutgoingResponse(204),
+            OutgoingResponse(200, body=b"head"),
+            OutgoingResponse(200, body=b"last"),
+        ]
+    )
+
+    async def answer(_request: IncomingRequest) -> OutgoingResponse:
+        return next(answers)
+
+    async def check(one: Served) -> None:
+        reader, writer = await one.connect()
+        writer.write(GET % b"" + GET % b"")
+        writer.write(b"HEAD / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        writer.write(b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        assert await reader.read() == (
+            b"HTTP/1.1 299 Fine\r\nx-a: 1\r\nx-a: 2\r\ncontent-length: 3\r\n\r\nabc"
+            b"HTTP/1.1 204 No Content\r\n\r\n"
+            b"HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\n"
+            b"HTTP/1.1 200 OK\r\ncontent-length: 4\r\nconnection: close\r\n\r\nlast"
+        )
+
+    served(check, FakeWorker(answer))
+
+
 def test_a_body_that_nobody_reads_stays_with_the_client() -> None:
     reading = asyncio.Event()
     total = 0
