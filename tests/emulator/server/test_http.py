@@ -110,6 +110,7 @@ def test_a_whole_response_is_on_the_wire_as_http_has_it() -> None:
             b"HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\n"
             b"HTTP/1.1 200 OK\r\ncontent-length: 4\r\nconnection: close\r\n\r\nlast"
         )
+        writer.close()
 
     served(check, FakeWorker(answer))
 
