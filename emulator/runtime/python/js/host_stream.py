@@ -18,8 +18,8 @@ from flarebed.emulator.runtime.python.context import CURRENT, IoContext, current
 from flarebed.emulator.runtime.python.js import idl
 from flarebed.emulator.runtime.python.js.gzip_body import decompressed
 from flarebed.emulator.runtime.python.js.readers import ReadableStreamDefaultReader
-from flarebed.emulator.runtime.python.js.work import outside, when_dropped
-from flarebed.emulator.runtime.python.promise import JsPromise, thrown_by
+from flarebed.emulator.runtime.python.js.work import as_js_error, outside, when_dropped
+from flarebed.emulator.runtime.python.promise import JsPromise
 from flarebed.emulator.runtime.python.proxy import throw
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ class StreamValue:
         try:
             return host_iterator(self.of, self._io)
         except Exception as error:
-            raise thrown_by(error) from None
+            raise as_js_error(error) from None
 
 
 def host_iterator(stream: ReadableStream, io: IoContext) -> AsyncIterator[bytes]:
@@ -171,7 +171,7 @@ class WorkerChunks:
                 return idl.value_bytes(value)
         self._finish()
         if result.state == "rejected":
-            raise thrown_by(result.result) from result.result
+            raise as_js_error(result.result) from result.result
         if result.result["done"]:
             raise StopAsyncIteration
         raise type_error(NOT_BYTES)

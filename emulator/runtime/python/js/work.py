@@ -10,11 +10,12 @@ import inspect
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from flarebed.bindings.values import UNDEFINED
+from flarebed.bindings.errors import JsError
+from flarebed.bindings.values import UNDEFINED, Error
 from flarebed.emulator.runtime.python.context import IoContext, current
 from flarebed.emulator.runtime.python.js.idl import string
-from flarebed.emulator.runtime.python.promise import JsPromise, promise_of, start
-from flarebed.emulator.runtime.python.proxy import from_python, jsnull, throw
+from flarebed.emulator.runtime.python.promise import JsPromise, promise_of, start, thrown_by
+from flarebed.emulator.runtime.python.proxy import JsException, from_python, jsnull, throw
 
 
 def resolved() -> JsPromise:
@@ -82,3 +83,11 @@ def as_error(reason: Any) -> BaseException:
     if isinstance(reason, BaseException):
         return reason
     return throw("null" if reason is jsnull else "undefined" if reason is None else string(reason))
+
+
+def as_js_error(error: BaseException) -> JsError:
+    """What an engine or the server sees of an error that JavaScript threw or a stream was failed with."""
+    if isinstance(error, JsException) and isinstance(error.value, Error):
+        value = error.value
+        return JsError(value.message, value.name, cause=value.cause, thrown=error, **value.properties)
+    return thrown_by(error)
