@@ -207,7 +207,8 @@ def test_what_set_timeout_refuses() -> None:
         return raised(js.setTimeout, "code", 1)
 
     assert in_worker(code) == (
-        "TypeError: Failed to execute 'setTimeout' on 'ServiceWorkerGlobalScope': parameter 1 is not of type 'function'."
+        "TypeError: Failed to execute 'setTimeout' on 'ServiceWorkerGlobalScope': parameter 1 is not of type "
+        "'function'."
     )
 
 
@@ -218,7 +219,7 @@ def test_what_set_timeout_refuses() -> None:
         lambda: js.scheduler.wait(1),
         lambda: js.AbortSignal.timeout(1),
         lambda: js.fetch("http://x"),
-        lambda: js.crypto.randomUUID(),
+        js.crypto.randomUUID,
         lambda: js.caches.default.match("http://x"),
     ],
 )

@@ -97,7 +97,7 @@ def test_what_comes_back() -> None:
         return (
             (response.status, response.statusText, response.ok, response.url, response.redirected, response.type),
             [tuple(pair) for pair in response.headers if pair[0] != "content-length"],
-            [chunk for chunk in await read_all(response.body)],
+            await read_all(response.body),
         )
 
     assert in_worker(code, answer=Echo()) == (
@@ -184,9 +184,9 @@ def test_redirects_are_left_alone_if_asked() -> None:
         (
             lambda: {"method": "POST", "body": js.Blob.new(["x"]).stream()},
             "/end",
-            "TypeError: A request with a one-time-use body (it was initialized from a stream, not a buffer) encountered a "
-            "redirect requiring the body to be retransmitted. To avoid this error in the future, construct this request "
-            "from a buffer-like body initializer.",
+            "TypeError: A request with a one-time-use body (it was initialized from a stream, not a buffer) "
+            "encountered a redirect requiring the body to be retransmitted. To avoid this error in the future, "
+            "construct this request from a buffer-like body initializer.",
         ),
     ],
 )

@@ -104,8 +104,8 @@ PART = b'--B\r\nContent-Disposition: form-data; name="a"\r\n\r\n'
         (
             b"",
             "multipart/form-data",
-            "No boundary string in Content-Type header. The multipart/form-data MIME type requires a boundary parameter, "
-            "e.g. 'Content-Type: multipart/form-data; boundary=\"abcd\"'. See RFC 7578, section 4.",
+            "No boundary string in Content-Type header. The multipart/form-data MIME type requires a boundary "
+            "parameter, e.g. 'Content-Type: multipart/form-data; boundary=\"abcd\"'. See RFC 7578, section 4.",
         ),
         (
             b"a=1",

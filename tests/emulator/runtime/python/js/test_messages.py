@@ -195,14 +195,14 @@ def test_clones_share_nothing_but_the_bytes() -> None:
         (
             "http://x/",
             {"integrity": "sha256-x"},
-            "TypeError: Subrequest integrity checking is not implemented. The integrity option must be either undefined "
-            "or an empty string.",
+            "TypeError: Subrequest integrity checking is not implemented. The integrity option must be either "
+            "undefined or an empty string.",
         ),
         (
             "http://x/",
             {"redirect": "error"},
-            'TypeError: Invalid redirect value, must be one of "follow" or "manual" ("error" won\'t be implemented since '
-            'it does not make sense at the edge; use "manual" and check the response status code).',
+            'TypeError: Invalid redirect value, must be one of "follow" or "manual" ("error" won\'t be implemented '
+            'since it does not make sense at the edge; use "manual" and check the response status code).',
         ),
     ],
 )

@@ -233,7 +233,7 @@ def test_a_connection_of_the_worker_s_own() -> None:
         socket.send(view(b"bytes"))
         text, data = await arrived.get(), (await arrived.get()).to_bytes()
         socket.send("bye")
-        return states, opened, text, data, await arrived.get(), raised(socket.accept) if False else socket.protocol
+        return states, opened, text, data, await arrived.get(), socket.protocol
 
     assert run(with_server(code)) == ([0, 1], "open", "text", b"bytes", (4001, "as you wish", True), "")
 
