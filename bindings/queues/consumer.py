@@ -25,6 +25,8 @@ from flarebed.bindings.queues.verdict import Verdict
 MAX_CONCURRENCY: Final = 250
 DRAIN_MS: Final = 30_000
 """How long a batch may go on when the process stops owning; then it is cancelled, which is a failed attempt."""
+FAILURE_PAUSE_MS: Final = 1_000
+"""How long a consumer rests when the store fails, so that it neither spins nor floods the log."""
 
 
 class Consumer:
@@ -119,6 +121,9 @@ class Consumer:
     async def _deliver(self, lease: Lease) -> None:
         try:
             await self._deliver_and_settle(lease)
+        except Exception as error:  # a full disk, say: what was not committed is still to be delivered
+            self._log("error", f"Queue {self._spec.queue}: {error}")
+            await self._clock.sleep(FAILURE_PAUSE_MS)
         finally:
             self._running -= 1
             self._turn()

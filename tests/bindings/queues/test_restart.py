@@ -52,6 +52,34 @@ def test_what_a_dead_process_had_in_delivery_is_a_failed_attempt(tmp_path: Path)
     run(work(first=False))
 
 
+def test_a_store_that_fails_is_asked_again_after_a_pause(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def work() -> None:
+        bench = QueueBench(tmp_path, consumer(max_batch_timeout=0))
+        backlog = bench.resources.backlog("q")
+        durable, refused = backlog.durable, 0
+
+        def full() -> Any:
+            nonlocal refused
+            refused += 1
+            failed = bench.clock.loop.create_future()
+            failed.set_exception(OSError("database or disk is full"))
+            return failed
+
+        await bench.resources.own()
+        await bench.q.send("x")
+        monkeypatch.setattr(backlog, "durable", full)
+        await bench.clock.settle()
+        assert (refused, bench.worker.batches) == (1, [])
+        assert bench.said("error") == ["Queue q: database or disk is full"]
+        monkeypatch.setattr(backlog, "durable", durable)
+        await bench.q.send("y")
+        await bench.clock.advance(1000)
+        assert bench.worker.batches == [("q", ["y"], 1)]
+        await bench.close()
+
+    run(work())
+
+
 def test_a_last_attempt_that_died_goes_to_the_dead_letters(tmp_path: Path) -> None:
     async def work(*, first: bool) -> None:
         dead = consumer(queue="dlq", max_batch_timeout=0)
