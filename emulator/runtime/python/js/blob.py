@@ -99,7 +99,7 @@ def _joined(parts: Any, interface: str) -> bytes:
 def _part(part: Any) -> bytes:
     if isinstance(part, Blob):
         return part._data
-    data = idl.buffer(part) if isinstance(part, JsProxy) else None
+    data = idl.buffer(part)
     return idl.utf8(idl.string(part)) if data is None else data
 
 

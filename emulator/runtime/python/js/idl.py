@@ -135,14 +135,11 @@ class BadPair(Exception):
 
 
 def buffer(value: Any) -> bytes | None:
-    """The bytes of an ArrayBuffer, a view, or a Python buffer; None for anything else. Bytes are not copied."""
-    if isinstance(value, JsBuffer):
-        return value_bytes(value.js_value())
-    if type(value) is bytes:
-        return value
-    if isinstance(value, bytearray | memoryview):
-        return bytes(value)
-    return None
+    """The bytes of an ArrayBuffer or a view, not copied if they can't change; None for anything else.
+
+    Python's bytes are no buffer to JavaScript: Pyodide shows it a proxy of them.
+    """
+    return value_bytes(value.js_value()) if isinstance(value, JsBuffer) else None
 
 
 def value_bytes(value: ArrayBuffer | View) -> bytes:

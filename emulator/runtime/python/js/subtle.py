@@ -16,7 +16,7 @@ from flarebed.emulator.runtime.python.js.crypto_keys import CryptoKey, Parameter
 from flarebed.emulator.runtime.python.js.crypto_library import Aes, Ecdsa, Ed25519, Rsa
 from flarebed.emulator.runtime.python.js.crypto_secret import Hkdf, Hmac, Pbkdf2
 from flarebed.emulator.runtime.python.promise import JsPromise
-from flarebed.emulator.runtime.python.proxy import JsProxy, throw
+from flarebed.emulator.runtime.python.proxy import JsProxy, throw, to_python
 
 _ALGORITHMS: dict[str, Any] = {
     "HMAC": Hmac(),
@@ -108,7 +108,7 @@ class SubtleCrypto(JsProxy):
         parameters = _parameters(algorithm, key, "deriveKey")
         wanted = Parameters.of(derived)
         maker = _of(wanted.name, "derived key type")
-        material = _of(key.name).derive(parameters, key, maker.key_bits(wanted))
+        material = to_python(ArrayBuffer(_of(key.name).derive(parameters, key, maker.key_bits(wanted))))
         made: CryptoKey = maker.import_key("raw", material, wanted, idl.truthy(extractable), _usages(usages))
         return made
 

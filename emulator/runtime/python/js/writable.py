@@ -11,6 +11,7 @@ from typing import Any
 
 from flarebed.bindings.values import UNDEFINED
 from flarebed.emulator.runtime.python.js import idl
+from flarebed.emulator.runtime.python.js.abort import AbortSignal
 from flarebed.emulator.runtime.python.js.strategies import strategy_of
 from flarebed.emulator.runtime.python.js.work import as_error, as_promise, in_worker, invoke, resolved
 from flarebed.emulator.runtime.python.promise import JsPromise
@@ -28,7 +29,7 @@ class WritableStreamDefaultController(JsProxy):
 
     def __init__(self, stream: WritableStream) -> None:
         self._stream = stream
-        self.signal: Any = None
+        self.signal = AbortSignal()
 
     def error(self, reason: Any = None) -> None:
         if self._stream._state == "writable":
@@ -144,6 +145,7 @@ class WritableStream(JsProxy):
         if self._aborted is not None:
             return self._aborted[1]
         self._aborted = (reason, JsPromise())
+        self._controller.signal.abort_with(reason)
         if self._state == "writable":
             self.start_failing(as_error(reason))
         return self._aborted[1]

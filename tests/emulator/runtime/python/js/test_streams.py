@@ -241,7 +241,12 @@ def test_abort_drops_what_is_queued() -> None:
     async def code() -> Any:
         reasons: list[Any] = []
         waiting = JsPromise()
-        stream = js.WritableStream.new(write=lambda *_: waiting, abort=reasons.append)
+
+        def write(_chunk: Any, controller: Any) -> JsPromise:
+            controller.signal.onabort = lambda event: reasons.append(event.type)
+            return waiting
+
+        stream = js.WritableStream.new(write=write, abort=reasons.append)
         writer = stream.getWriter()
         await asyncio.sleep(0)
         await asyncio.sleep(0)
@@ -252,4 +257,4 @@ def test_abort_drops_what_is_queued() -> None:
         await aborted
         return before, list(map(str, reasons)), writes[0].state, await thrown(writes[1])
 
-    assert in_worker(code) == ([], ["Error: stop"], "fulfilled", "Error: stop")
+    assert in_worker(code) == (["abort"], ["abort", "Error: stop"], "fulfilled", "Error: stop")

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from tests.emulator.runtime.python.js.worker import raised
 
+from flarebed.emulator.runtime.python.js.protocols import iterate
 from flarebed.emulator.runtime.python.js.url import URL, URLSearchParams
 from flarebed.emulator.runtime.python.proxy import Constructor, jsnull, to_python
 
@@ -89,6 +90,7 @@ def test_search_params() -> None:
         ["a", "b"], 2, [("a", "1"), ("b", "8")], "1", True
     )  # fmt: skip
     assert str(URLSearchParams(params)) == "a=1&b=8"
+    assert list(iterate(params)) == [["a", "1"], ["b", "8"]]
     assert list(params.values()) == ["1", "8"]
     seen: list[Any] = []
     params.forEach(lambda value, name, _params: seen.append((name, value)))
