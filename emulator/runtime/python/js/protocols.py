@@ -42,7 +42,7 @@ def iterate(value: Any) -> Iterator[Any]:
     if not ecma.is_object(value) or not isinstance(look, Iterable):
         why = " (cannot read property Symbol(Symbol.iterator))" if value is not None and value is not UNDEFINED else ""
         raise throw(f"{_described(value)} is not iterable{why}", "TypeError")
-    return map(from_python, look)
+    return map(from_python, look.js_iterator() if hasattr(look, "js_iterator") else look)
 
 
 def entry(pair: Any) -> tuple[Any, Any]:
