@@ -125,7 +125,7 @@ class ObjectMap(Wrapper, js="Object"):
         return self[key] if key in self.value else default
 
 
-class JsArray(ArrayMethods, Wrapper, public=True, js="Array", wraps=(list,)):
+class JsArray(ArrayMethods, Wrapper, js="Array", wraps=(list,)):
     """An Array; also a Python mutable sequence."""
 
     __slots__ = ()
@@ -191,7 +191,7 @@ class JsArray(ArrayMethods, Wrapper, public=True, js="Array", wraps=(list,)):
         return ecma.to_string(self.value)
 
 
-class JsMap(MapMethods, Wrapper, public=True, js="Map", wraps=(Map,)):
+class JsMap(MapMethods, Wrapper, js="Map", wraps=(Map,)):
     """A Map; also a Python mapping."""
 
     __slots__ = ()
@@ -279,7 +279,7 @@ class JsDate(DateMethods, Wrapper, js="Date", wraps=(Date,)):
     Static = DateConstructor
 
 
-class JsBuffer(Wrapper, public=True, js="ArrayBuffer"):
+class JsBuffer(Wrapper, js="ArrayBuffer"):
     """What has bytes: Pyodide's ways to them."""
 
     __slots__ = ()
@@ -357,7 +357,7 @@ class JsDataView(DataViewMethods, JsView, js="DataView"):
     Static = DataViewConstructor
 
 
-class JsTypedArray(TypedArrayMethods, JsView, public=True, js="TypedArray"):
+class JsTypedArray(TypedArrayMethods, JsView, js="TypedArray"):
     """A typed array."""
 
     __slots__ = ()

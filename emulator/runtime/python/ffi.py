@@ -62,30 +62,44 @@ def unregister_js_module(name: str) -> None:
     del sys.modules[name]
 
 
-def _virtual(name: str, *attributes: str) -> type:
-    """One of Pyodide's types that are told by what an object can do."""
+def _virtual(name: str, test: Callable[[Any], bool]) -> type:
+    """One of Pyodide's types that no object is made of: it is told by what an object is or can do."""
 
     class Virtual(ProxyType):
         def __instancecheck__(cls, instance: object) -> bool:
-            return isinstance(instance, JsProxy) and all(hasattr(instance, attribute) for attribute in attributes)
+            return isinstance(instance, JsProxy) and test(instance)
 
     return Virtual(name, (JsProxy,), {}, public=True)
 
 
+def _is(*classes: type) -> Callable[[Any], bool]:
+    return lambda proxy: isinstance(proxy, classes)
+
+
+def _has(*attributes: str) -> Callable[[Any], bool]:
+    return lambda proxy: all(hasattr(proxy, attribute) for attribute in attributes)
+
+
 _VIRTUAL = {
-    "JsCallable": ("__call__",),
-    "JsOnceCallable": ("__call__", "destroy"),
-    "JsCallableDoubleProxy": ("__call__", "destroy"),
-    "JsIterable": ("__iter__",),
-    "JsIterator": ("__next__",),
-    "JsAsyncIterable": ("__aiter__",),
-    "JsAsyncIterator": ("__anext__",),
-    "JsGenerator": ("__next__", "send"),
-    "JsAsyncGenerator": ("__anext__", "asend"),
-    "JsFetchResponse": ("arrayBuffer", "status"),
-    "JsMutableMap": ("__getitem__", "__setitem__", "keys"),
-    "JsDomElement": ("tagName",),
-    "JsWeakRef": ("deref",),
+    "JsArray": _is(data.JsArray, data.JsTypedArray),
+    "JsTypedArray": _is(data.JsTypedArray),
+    "JsBuffer": _is(data.JsBuffer),
+    "JsMap": _has("__getitem__", "keys", "size"),
+    "JsMutableMap": _has("__getitem__", "__setitem__", "keys", "size"),
+    "JsPromise": _is(promise.JsPromise),
+    "JsDoubleProxy": _is(pyproxy.JsDoubleProxy),
+    "JsCallable": callable,
+    "JsOnceCallable": callable,
+    "JsCallableDoubleProxy": lambda proxy: callable(proxy) and isinstance(proxy, pyproxy.JsDoubleProxy),
+    "JsIterable": _has("__iter__"),
+    "JsIterator": _has("__next__"),
+    "JsAsyncIterable": _has("__aiter__"),
+    "JsAsyncIterator": _has("__anext__"),
+    "JsGenerator": _has("__next__", "send"),
+    "JsAsyncGenerator": _has("__anext__", "asend"),
+    "JsFetchResponse": _has("arrayBuffer", "status"),
+    "JsDomElement": _has("tagName"),
+    "JsWeakRef": _has("deref"),
 }
 
 
@@ -97,13 +111,9 @@ def ffi_names() -> dict[str, Any]:
     """The members of `pyodide.ffi`."""
     own: list[Any] = [to_js, run_sync, can_run_sync, register_js_module, unregister_js_module, InternalError]
     taken = {
-        data: ("JsArray", "JsMap", "JsBuffer", "JsTypedArray"),
-        promise: ("JsPromise",),
         proxy: ("JsProxy", "JsException", "JsNull", "jsnull", "JsBigInt"),
-        pyproxy: (
-            "JsDoubleProxy", "ConversionError", "create_proxy", "create_once_callable", "destroy_proxies",
-        ),
-    }  # fmt: skip
+        pyproxy: ("ConversionError", "create_proxy", "create_once_callable", "destroy_proxies"),
+    }
     names = {function.__name__: function for function in own}
     names |= {name: getattr(module, name) for module, members in taken.items() for name in members}
-    return names | {name: _virtual(name, *attributes) for name, attributes in _VIRTUAL.items()}
+    return names | {name: _virtual(name, test) for name, test in _VIRTUAL.items()}

@@ -9,18 +9,18 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from flarebed.bindings.errors import JsError
-from flarebed.emulator.runtime.python import binding, code, pyodide_http, webloop
+from flarebed.emulator.runtime.python import binding, code, futures, pyodide_http, webloop
+from flarebed.emulator.runtime.python.bundle import Bundle
 from flarebed.emulator.runtime.python.context import current
 from flarebed.emulator.runtime.python.data import JsObject
 from flarebed.emulator.runtime.python.ffi import ffi_names
 from flarebed.emulator.runtime.python.js import globals as js_globals
 from flarebed.emulator.runtime.python.promise import JsPromise
-from flarebed.emulator.runtime.python.proxy import from_js_error, from_python
+from flarebed.emulator.runtime.python.proxy import JsException, from_js_error, from_python
 from flarebed.emulator.runtime.python.workflow_step import SdkWorkflows
 
 _HELPER = "_pyodide_entrypoint_helper"
@@ -58,6 +58,8 @@ class HostModules:
     def __init__(self) -> None:
         binding.register()
         self.env = JsObject({})
+        self._bundle: Bundle | None = None
+        self._own_modules: dict[str, JsModule] = {}
         self.flags = JsModule("_cloudflare_compat_flags", {})
         self.workers_module = JsModule(
             "cloudflare:workers", {"env": self.env.js_value(), "waitUntil": from_python(_wait_until)}
@@ -88,8 +90,10 @@ class HostModules:
         importlib.import_module("workers")
         return made
 
-    def use(self, env: dict[str, Any], flags: dict[str, bool], pyodide_version: str) -> None:
+    def use(self, env: dict[str, Any], flags: dict[str, bool], pyodide_version: str, bundle: Bundle) -> None:
         """Make the modules those of one Worker."""
+        self._bundle = bundle
+        self._own_modules.clear()
         _replace(self.env, env)
         _replace(self.flags, flags)
         self.modules["pyodide"].__version__ = pyodide_version
@@ -106,11 +110,20 @@ class HostModules:
         )
 
     def _import(self, name: str) -> JsPromise:
-        """`import(name)` of an ES module: those that workerd has and we know."""
-        module = self._js_modules.get(name)
-        if module is None:
-            return JsPromise.rejected(from_js_error(JsError(f'No such module "{name}".')))
-        return JsPromise.fulfilled(module)
+        """`import(name)` of an ES module: those that workerd has and we know, and the Worker's own files."""
+        try:
+            return JsPromise.fulfilled(self._js_modules[name] if name in self._js_modules else self._own_module(name))
+        except JsError as error:
+            return JsPromise.rejected(from_js_error(error))
+        except JsException as error:
+            return JsPromise.rejected(error)
+
+    def _own_module(self, specifier: str) -> JsModule:
+        assert self._bundle is not None, "use() comes first"
+        name = self._bundle.resolve(specifier)
+        if name not in self._own_modules:
+            self._own_modules[name] = JsModule(name, {"default": self._bundle.default_export(name)})
+        return self._own_modules[name]
 
     def _patch_env(self, changes: JsObject) -> Iterator[None]:
         """`workers.patch_env`: other values in `env` while the caller's block runs."""
@@ -129,17 +142,8 @@ def _replace(target: JsObject, members: Mapping[str, Any]) -> None:
 
 
 def _web_assembly() -> Any:
-    return _wasm().WebAssembly()
-
-
-def web_assembly_module(path: Path) -> Any:
-    """The WebAssembly.Module of a `.wasm` file."""
-    return _wasm().Module.from_file(path)
-
-
-def _wasm() -> ModuleType:
     """wasmtime takes 40 ms to import, and few Workers need it."""
-    return importlib.import_module("flarebed.emulator.runtime.python.js.wasm")
+    return importlib.import_module("flarebed.emulator.runtime.python.js.wasm").WebAssembly()
 
 
 def _wait_until(awaitable: Any) -> None:
@@ -151,13 +155,26 @@ def _pyodide_modules() -> dict[str, ModuleType]:
     ffi = _module("pyodide.ffi", **ffi_names())
     http = pyodide_http.modules()
     names: dict[str, Any] = {
-        name: getattr(code, name)
-        for name in ("eval_code", "eval_code_async", "find_imports", "should_quiet", "relaxed_call", "relaxed_wrap")
+        each.__name__: each
+        for each in (
+            code.CodeRunner,
+            code.eval_code,
+            code.eval_code_async,
+            code.find_imports,
+            code.should_quiet,
+            code.relaxed_call,
+            code.relaxed_wrap,
+        )
     }
     parts = {
         "ffi": ffi,
         "code": _module("pyodide.code", **names, run_js=_run_js),
-        "webloop": _module("pyodide.webloop", WebLoop=webloop.WebLoop),
+        "webloop": _module(
+            "pyodide.webloop",
+            WebLoop=webloop.WebLoop,
+            PyodideFuture=futures.PyodideFuture,
+            PyodideTask=futures.PyodideTask,
+        ),
         "http": http["pyodide.http"],
     }
     version = "314.0.6"  # until a Worker says which; the SDK asks when it is loaded

@@ -8,24 +8,37 @@ fail. The SDK makes anyio's threads inline in the same way.
 from __future__ import annotations
 
 import asyncio
+import builtins
 import functools
-import importlib.abc
-import importlib.machinery
 import json
 import os
+import signal
+import socket
 import subprocess
 import sys
 import threading
 import time
 from asyncio import events
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from types import ModuleType
-from typing import Any
+from typing import Any, NoReturn
 
 from flarebed.emulator.runtime.python.context import CURRENT
+from flarebed.emulator.runtime.python.late_patches import LatePatches
 from flarebed.emulator.runtime.python.promise import GLOBAL_SCOPE
 from flarebed.emulator.runtime.python.proxy import jsnull, throw
 from flarebed.emulator.runtime.python.webloop import WebLoop
+
+_STANDARD_LIBRARY = os.path.dirname(os.__file__)
+_MISSING = {
+    os: ("forkpty", "posix_spawn", "posix_spawnp"),
+    signal: ("alarm", "setitimer", "pthread_kill"),
+}
+"""What Pyodide's modules lack, of that which would start a process or interrupt this one."""
+_NO_SEMAPHORES = (
+    "This Python build lacks multiprocessing.synchronize, usually due to named semaphores being unavailable on this "
+    "platform."
+)
 
 
 def worker_loop() -> WebLoop | None:
@@ -41,29 +54,34 @@ def install() -> None:
     _patch(time, "sleep", _sleep)
     _patch(asyncio, "run", _run)
     _patch(asyncio.runners, "run", _run)
-    _patch(threading.Thread, "start", _no_thread)
-    _patch(subprocess.Popen, "__init__", _no_process)
+    _patch(threading.Thread, "start", _fails(lambda: RuntimeError("can't start new thread")))
+    _patch(subprocess.Popen, "__init__", _fails(lambda: OSError(138, "emscripten does not support processes.")))
     _patch(os, "system", lambda *_arguments: -1)
+    _patch(os, "fork", _fails(lambda: OSError(52, "Function not implemented")))
+    for name in ("execv", "execve"):
+        _patch(os, name, _fails(lambda: OSError(45, "Exec format error")))
+    _patch(socket.socket, "listen", _fails(lambda: OSError(138, "Not supported")))
+    for module, names in _MISSING.items():
+        for name in names:
+            _patch(module, name, _fails(functools.partial(_no_attribute, module, name)))
+    _patch_signals()
+    _patch_input()
     _patch_json()
-    if hasattr(os, "fork"):
-        _patch(os, "fork", _no_fork)
-    sys.meta_path.insert(0, AnyioFinder())
-    if "anyio.to_thread" in sys.modules:
-        _patch_anyio(sys.modules["anyio.to_thread"])
-
-
-def _patch_json() -> None:
-    """`json.dumps(jsnull)` is "null" in Pyodide."""
-    default = json.JSONEncoder.default
-
-    def with_null(self: json.JSONEncoder, o: Any) -> Any:
-        return None if o is jsnull else default(self, o)
-
-    json.JSONEncoder.default = with_null  # type: ignore[method-assign]
+    late: dict[str, Callable[[Any], None]] = {
+        "anyio.to_thread": lambda module: _patch(module, "run_sync", _inline),
+        "multiprocessing.process": lambda module: _patch(module.BaseProcess, "start", _fails(_no_multiprocessing)),
+        "multiprocessing.synchronize": lambda module: _patch(module.SemLock, "__init__", _fails(_no_multiprocessing)),
+        "concurrent.futures.process": lambda module: _patch(
+            module, "_check_system_limits", _fails(lambda: NotImplementedError(_NO_SEMAPHORES))
+        ),
+    }
+    LatePatches(late).install()
 
 
 def _patch(owner: Any, name: str, in_worker: Callable[..., Any]) -> None:
-    original = getattr(owner, name)
+    original = getattr(owner, name, None)
+    if original is None:
+        return  # not on this platform
 
     @functools.wraps(original)
     def patched(*arguments: Any, **options: Any) -> Any:
@@ -72,6 +90,17 @@ def _patch(owner: Any, name: str, in_worker: Callable[..., Any]) -> None:
         return in_worker(*arguments, **options)
 
     setattr(owner, name, patched)
+
+
+def _fails(error: Callable[[], Exception]) -> Callable[..., NoReturn]:
+    def fail(*_arguments: Any, **_options: Any) -> NoReturn:
+        raise error()
+
+    return fail
+
+
+def _no_attribute(module: ModuleType, name: str) -> Exception:
+    return AttributeError(f"module {module.__name__!r} has no attribute {name!r}", name=name, obj=module)
 
 
 def _sleep(seconds: float) -> None:
@@ -89,43 +118,49 @@ def _run(main: Any, **_options: Any) -> Any:
     return loop.run_sync(main)
 
 
-def _no_thread(*_arguments: Any, **_options: Any) -> None:
-    raise RuntimeError("can't start new thread")
+def _patch_signals() -> None:
+    """A Worker's handlers are remembered and never called; those of the process are flarebed's."""
+    handlers: dict[int, Any] = {signal.SIGINT: signal.default_int_handler}
+
+    def handler_of(number: int) -> Any:
+        return handlers.get(number, signal.SIG_DFL)
+
+    def handle(number: int, handler: Any) -> Any:
+        before = handler_of(number)
+        handlers[number] = handler
+        return before
+
+    _patch(signal, "signal", handle)
+    _patch(signal, "getsignal", handler_of)
 
 
-def _no_process(*_arguments: Any, **_options: Any) -> None:
-    raise OSError(138, "emscripten does not support processes.")
+def _patch_input() -> None:
+    """There is nobody to ask; but debuggers (pdb, and those that are installed) talk to the developer."""
+    original = builtins.input
+
+    @functools.wraps(original)
+    def patched(*arguments: Any) -> str:
+        caller = sys._getframe(1).f_code.co_filename
+        if worker_loop() is None or caller.startswith(_STANDARD_LIBRARY) or "site-packages" in caller:
+            return original(*arguments)
+        raise EOFError
+
+    builtins.input = patched
 
 
-def _no_fork() -> int:
-    raise OSError(52, "Function not implemented")
+def _patch_json() -> None:
+    """`json.dumps(jsnull)` is "null" in Pyodide."""
+    default = json.JSONEncoder.default
+
+    def with_null(self: json.JSONEncoder, o: Any) -> Any:
+        return None if o is jsnull else default(self, o)
+
+    json.JSONEncoder.default = with_null  # type: ignore[method-assign]
 
 
-class AnyioFinder(importlib.abc.MetaPathFinder):
-    """Patches `anyio.to_thread` when it is imported, which may be at any time."""
-
-    def find_spec(
-        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
-    ) -> importlib.machinery.ModuleSpec | None:
-        if name != "anyio.to_thread":
-            return None
-        sys.meta_path.remove(self)
-        spec = importlib.machinery.PathFinder.find_spec(name, path, target)
-        if spec is not None and isinstance(spec.loader, importlib.machinery.SourceFileLoader):
-            spec.loader = PatchingLoader(spec.loader.name, spec.loader.path)
-        return spec
+async def _inline(function: Callable[..., Any], *arguments: Any, **_options: Any) -> Any:
+    return function(*arguments)
 
 
-class PatchingLoader(importlib.machinery.SourceFileLoader):
-    """Loads the module and patches it."""
-
-    def exec_module(self, module: ModuleType) -> None:
-        super().exec_module(module)
-        _patch_anyio(module)
-
-
-def _patch_anyio(module: ModuleType) -> None:
-    async def inline(function: Callable[..., Any], *arguments: Any, **_options: Any) -> Any:
-        return function(*arguments)
-
-    _patch(module, "run_sync", inline)
+def _no_multiprocessing() -> Exception:
+    return ModuleNotFoundError("No module named '_multiprocessing'", name="_multiprocessing")

@@ -31,7 +31,7 @@ def io_context() -> IoContext:
     return io
 
 
-class JsPromise(JsProxy, public=True, js="Promise"):
+class JsPromise(JsProxy, js="Promise"):
     """A promise. `state` is pending, fulfilled or rejected; `result` is a value, or the exception to raise."""
 
     __slots__ = ("__weakref__", "_callbacks", "_io", "result", "state")

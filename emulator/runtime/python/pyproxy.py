@@ -91,7 +91,7 @@ _WRAPPERS[object] = make_proxy
 _WRAPPERS[PyProxy] = _WRAPPERS[PyFunction] = lambda proxy: proxy.of
 
 
-class JsDoubleProxy(JsProxy, public=True, js="PyProxy"):
+class JsDoubleProxy(JsProxy, js="PyProxy"):
     """What `create_proxy` gives back to Python: a handle on a PyProxy, to be destroyed by hand."""
 
     __slots__ = ("__weakref__", "_proxy")

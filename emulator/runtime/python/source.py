@@ -6,11 +6,15 @@ second edit within a second would run the code of the first.
 
 from __future__ import annotations
 
+import ast
 import os
 import sys
 from importlib.machinery import EXTENSION_SUFFIXES, SOURCE_SUFFIXES, ExtensionFileLoader, FileFinder, SourceFileLoader
 from pathlib import Path
 from types import CodeType
+from typing import Any
+
+from flarebed.emulator.runtime.python import absent
 
 _INSTALLED = ("site-packages", "python_modules")
 
@@ -18,7 +22,11 @@ _INSTALLED = ("site-packages", "python_modules")
 class _FreshLoader(SourceFileLoader):
     def get_code(self, fullname: str) -> CodeType:
         path = self.get_filename(fullname)
-        code: CodeType = self.source_to_code(self.get_data(path), path)
+        source: Any = self.get_data(path)
+        if absent.is_named_in(source.decode("latin-1")):
+            own = {entry.stem for entry in Path(path).parent.iterdir()}
+            source = absent.refused(ast.parse(source, path), own)
+        code: CodeType = self.source_to_code(source, path)
         return code
 
 

@@ -8,7 +8,11 @@ from pathlib import Path
 from flarebed.emulator.runtime.http import Frame
 
 _OURS = str(Path(__file__).resolve().parent.parent.parent)
-_KEPT = "wrapper_func"  # production shows its own function of that name
+_KEPT = {
+    ("entrypoints.py", "wrapper_func"),
+    *(("code.py", name) for name in ("eval_code", "eval_code_async", "run", "run_async")),
+}
+"""Production shows functions of its own with these names."""
 
 
 def python_traceback(error: BaseException) -> str:
@@ -32,8 +36,12 @@ def _strip(described: traceback.TracebackException, seen: set[int]) -> None:
         return
     seen.add(id(described))
     described.stack = traceback.StackSummary.from_list(
-        frame for frame in described.stack if frame.name == _KEPT or not frame.filename.startswith(_OURS)
+        frame for frame in described.stack if not frame.filename.startswith(_OURS) or _is_kept(frame)
     )
     for other in (described.__cause__, described.__context__, *(described.exceptions or ())):
         if other is not None:
             _strip(other, seen)
+
+
+def _is_kept(frame: traceback.FrameSummary) -> bool:
+    return (Path(frame.filename).name, frame.name) in _KEPT

@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Any
 import greenlet
 
 from flarebed.emulator.runtime.python.context import CURRENT, IoContext
+from flarebed.emulator.runtime.python.futures import PyodideFuture, PyodideTask
+from flarebed.emulator.runtime.python.loop_limits import LoopLimits
 
 if TYPE_CHECKING:
     from flarebed.bindings.clock import Clock, Timer
@@ -95,7 +97,7 @@ class Bridge(asyncio.Protocol):
         self._loop.call_soon(callback, *arguments, context=self._context)
 
 
-class WebLoop(asyncio.AbstractEventLoop):
+class WebLoop(LoopLimits):
     """The façade; `host` is the loop that really runs."""
 
     def __init__(self, host: asyncio.AbstractEventLoop, clock: Clock) -> None:
@@ -226,12 +228,12 @@ class WebLoop(asyncio.AbstractEventLoop):
     # Futures and tasks.
 
     def create_future(self) -> asyncio.Future[Any]:
-        return asyncio.Future(loop=self)
+        return PyodideFuture(loop=self)
 
     def create_task(
         self, coro: Any, *, name: str | None = None, context: Context | None = None, **kwargs: Any
     ) -> asyncio.Task[Any]:
-        task: asyncio.Task[Any] = asyncio.Task(coro, loop=self, name=name, context=context, **kwargs)
+        task = PyodideTask(coro, loop=self, name=name, context=context, **kwargs)
         task._log_destroy_pending = False  # type: ignore[attr-defined]  # production drops them without a word
         return task
 
@@ -284,6 +286,12 @@ class WebLoop(asyncio.AbstractEventLoop):
 
     def set_task_factory(self, factory: Any) -> None:
         """Tasks stay asyncio's own."""
+
+    def run_forever(self) -> None:
+        """As in Pyodide: it runs anyway."""
+
+    def stop(self) -> None:
+        """As in Pyodide: it runs on."""
 
     def is_running(self) -> bool:
         return True
