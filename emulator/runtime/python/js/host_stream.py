@@ -18,7 +18,7 @@ from flarebed.emulator.runtime.python.context import CURRENT, IoContext, current
 from flarebed.emulator.runtime.python.js import idl
 from flarebed.emulator.runtime.python.js.gzip_body import decompressed
 from flarebed.emulator.runtime.python.js.readers import ReadableStreamDefaultReader
-from flarebed.emulator.runtime.python.js.work import as_js_error, outside, when_dropped
+from flarebed.emulator.runtime.python.js.work import as_js_error, outside, turn_of, when_dropped
 from flarebed.emulator.runtime.python.promise import JsPromise
 from flarebed.emulator.runtime.python.proxy import throw
 
@@ -121,9 +121,19 @@ class StreamValue:
 
     def __aiter__(self) -> AsyncIterator[bytes]:
         try:
-            return host_iterator(self.of, self._io)
+            chunks = host_iterator(self.of, self._io)
         except Exception as error:
             raise as_js_error(error) from None
+        if isinstance(chunks, WorkerChunks):
+            return chunks
+        return _on_host(chunks, self._io.services.clock.loop)
+
+
+async def _on_host(chunks: AsyncIterator[bytes], loop: asyncio.AbstractEventLoop) -> AsyncIterator[bytes]:
+    """The first step of an engine's call runs inside of the Worker; the network is read on the host's loop."""
+    await turn_of(loop)
+    async for chunk in chunks:
+        yield chunk
 
 
 def host_iterator(stream: ReadableStream, io: IoContext) -> AsyncIterator[bytes]:

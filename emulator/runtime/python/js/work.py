@@ -51,14 +51,19 @@ def outside(work: Coroutine[Any, Any, Any]) -> JsPromise:
 
 
 async def _on_host(loop: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, Any]) -> Any:
-    turn = loop.create_future()
-    loop.call_soon(_wake, turn)
     try:
-        await turn
+        await turn_of(loop)
     except BaseException:
         work.close()
         raise
     return await work
+
+
+def turn_of(loop: asyncio.AbstractEventLoop) -> asyncio.Future[None]:
+    """The next turn of a loop."""
+    turn = loop.create_future()
+    loop.call_soon(_wake, turn)
+    return turn
 
 
 def when_dropped(io: IoContext, callback: Callable[[], object]) -> None:

@@ -18,6 +18,7 @@ from flarebed.emulator.runtime.python.ffi import to_js
 from flarebed.emulator.runtime.python.js.globals import exports
 from flarebed.emulator.runtime.python.js.readable import ReadableStream
 from flarebed.emulator.runtime.python.js.request import Request
+from flarebed.emulator.runtime.python.promise import start
 from flarebed.emulator.runtime.python.proxy import from_python, to_python
 
 js = SimpleNamespace(**exports())
@@ -223,6 +224,23 @@ def test_a_stream_crosses_into_an_engine_and_back() -> None:
             return same, read.result(), original.locked
 
         assert await worker.run(code()) == (True, [b"one", b"two"], True)
+
+    run(hosted())
+
+
+def test_what_the_network_gives_an_engine_reads_on_the_host_s_loop() -> None:
+    async def hosted() -> None:
+        async def chunks() -> Any:
+            assert asyncio.current_task() is not None
+            yield b"one"
+
+        async def engine(value: Any) -> str:
+            return b"".join(await drained(value)).decode()
+
+        async def code() -> Any:
+            return await start(engine(from_python(ReadableStream.of_host(chunks()))))
+
+        assert await Harness().run(code()) == "one"
 
     run(hosted())
 
