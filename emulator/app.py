@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flarebed.bindings.clock import Clock, RealClock
+from flarebed.bindings.errors import UserError
 from flarebed.bindings.kind import Resources, Surroundings
 from flarebed.bindings.owner import Doorbell, Owner
 from flarebed.bindings.registry import KINDS
@@ -21,7 +22,7 @@ from flarebed.bindings.values import ArrayBuffer
 from flarebed.emulator.config.flags import known_flags
 from flarebed.emulator.config.model import Config
 from flarebed.emulator.runtime.http import IncomingRequest, OutgoingResponse, ScheduledOutcome
-from flarebed.emulator.runtime.python.modules import web_assembly_module
+from flarebed.emulator.runtime.python.bundle import Bundle, web_assembly_module
 from flarebed.emulator.runtime.python.promise import thrown_by
 from flarebed.emulator.runtime.python.services import Services
 from flarebed.emulator.runtime.python.worker import PythonWorker
@@ -58,7 +59,8 @@ async def build(
         uncaught=lambda error: log("error", uncaught_text(error)),
         pyodide_version=config.pyodide_version or "314.0.6",
     )
-    worker = PythonWorker(main, config.root, services)
+    bundle = Bundle(main, config.base_dir or main.parent, config.rules)
+    worker = PythonWorker(main, config.root, bundle, services)
     store = Store(persist_to, loop, synchronous)
     around = Surroundings(clock, store, worker, config.name, config.flags, log)
     resources = {kind.name: kind.open(config.specs[kind.name], around) for kind in KINDS if config.specs.get(kind.name)}
@@ -90,10 +92,19 @@ class App:
         texts = {name: value for name, value in values.items() if isinstance(value, str)}
         others = {name: value for name, value in values.items() if not isinstance(value, str)}
         bound = {name: binding for kind in self.resources.values() for name, binding in kind.bindings().items()}
-        bound |= {name: web_assembly_module(path) for name, path in self.config.wasm_modules.items()}
-        bound |= {name: path.read_text() for name, path in self.config.text_blobs.items()}
-        bound |= {name: ArrayBuffer(path.read_bytes()) for name, path in self.config.data_blobs.items()}
+        bound |= self._blobs()
         return {**others, **texts, **self.config.secrets, **{name: bound[name] for name in sorted(bound)}}
+
+    def _blobs(self) -> dict[str, Any]:
+        config = self.config
+        for path in (*config.wasm_modules.values(), *config.text_blobs.values(), *config.data_blobs.values()):
+            if not path.is_file():
+                raise UserError(f"The file {path} was not found.", place=config.path.name)
+        return {
+            **{name: web_assembly_module(path) for name, path in config.wasm_modules.items()},
+            **{name: path.read_text("utf-8", errors="replace") for name, path in config.text_blobs.items()},
+            **{name: ArrayBuffer(path.read_bytes()) for name, path in config.data_blobs.items()},
+        }
 
     async def fetch(self, request: IncomingRequest) -> OutgoingResponse:
         return await self.worker.fetch(request)

@@ -15,6 +15,7 @@ from typing import Any
 from flarebed.bindings.errors import JsError
 from flarebed.emulator.runtime.http import IncomingRequest, OutgoingResponse, ScheduledOutcome, WorkerError
 from flarebed.emulator.runtime.python import patches
+from flarebed.emulator.runtime.python.bundle import Bundle
 from flarebed.emulator.runtime.python.context import IoContext
 from flarebed.emulator.runtime.python.entrypoints import Entrypoints
 from flarebed.emulator.runtime.python.execution_context import ExecutionContext, ScheduledController
@@ -36,11 +37,12 @@ HUNG = (
 class PythonWorker:
     """One Worker. Make it, `bind` its env, `load` it, then send events."""
 
-    def __init__(self, main: Path, root: Path, services: Services) -> None:
+    def __init__(self, main: Path, root: Path, bundle: Bundle, services: Services) -> None:
         self.services = services
         self._host = services.clock.loop
         self.loop = WebLoop(self._host, services.clock)  # type: ignore[abstract]  # no files, no signals
         self._loader = Loader(main, root)
+        self._bundle = bundle
         self._modules = HostModules.installed()
         self._entrypoints: Entrypoints | None = None
         self._env: Any = None  # raw: the SDK wraps it for each new instance
@@ -50,7 +52,7 @@ class PythonWorker:
     async def load(self, env: Mapping[str, Any], flags: dict[str, bool]) -> None:
         """Import the main module. Raises what the Worker's top level raised, or UserError."""
         patches.install()
-        self._modules.use(dict(env), flags, self.services.pyodide_version)
+        self._modules.use(dict(env), flags, self.services.pyodide_version, self._bundle)
         sdk = importlib.import_module("workers")
         start_up = IoContext(self.loop, self.services, allows_io=False)
         module = await self._run(start_up, _call(self._loader.load))
@@ -65,7 +67,7 @@ class PythonWorker:
         await self.services.close()
 
     def files(self) -> list[Path]:
-        return self._loader.files()
+        return [*self._loader.files(), *self._bundle.files()]
 
     # Events from outside.
 

@@ -25,6 +25,8 @@ _DISALLOWED = "WebAssembly.{}(): Wasm code generation disallowed by embedder"
 class Module(JsProxy, js="Module"):
     """A compiled module."""
 
+    js_tag = "WebAssembly.Module"
+
     def __init__(self, compiled: Any, engine: wasmtime.Engine | None = None) -> None:
         if engine is None:
             raise throw(_DISALLOWED.format("Module"), "CompileError")
@@ -33,9 +35,13 @@ class Module(JsProxy, js="Module"):
 
     @classmethod
     def from_file(cls, path: Path) -> Module:
-        """Compile a `.wasm` file of the project. Raises wasmtime.WasmtimeError if it is none."""
+        """Compile a `.wasm` file of the project. Raises a CompileError if it is none."""
         engine = wasmtime.Engine()
-        return cls(wasmtime.Module.from_file(engine, str(path)), engine)
+        try:
+            return cls(wasmtime.Module.from_file(engine, str(path)), engine)
+        except wasmtime.WasmtimeError as error:
+            first = str(error).partition("\n")[0]
+            raise throw(f"WebAssembly.Module(): {path.name}: {first}", "CompileError") from None
 
     class Static(Constructor, js="Function"):
         """WebAssembly.Module.exports and .imports."""
@@ -54,6 +60,8 @@ class Module(JsProxy, js="Module"):
 class Instance(JsProxy, js="Instance"):
     """An instance of a module; `exports` is an object of functions, memories, globals and tables."""
 
+    js_tag = "WebAssembly.Instance"
+
     def __init__(self, module: Any, imports: Any = None) -> None:
         if not isinstance(module, Module):
             raise throw(f"{_INSTANCE} Argument 0 must be a WebAssembly.Module", "TypeError")
@@ -70,6 +78,8 @@ class Instance(JsProxy, js="Instance"):
 
 class Memory(JsProxy, js="Memory"):
     """A linear memory; `buffer` shows its bytes as they are now."""
+
+    js_tag = "WebAssembly.Memory"
 
     def __init__(self, store: wasmtime.Store, memory: wasmtime.Memory) -> None:
         self._store = store
@@ -92,6 +102,8 @@ class Memory(JsProxy, js="Memory"):
 class Global(JsProxy, js="Global"):
     """A global; `value` is read and, if it is mutable, written."""
 
+    js_tag = "WebAssembly.Global"
+
     def __init__(self, store: wasmtime.Store, wrapped: wasmtime.Global) -> None:
         self._store = store
         self._global = wrapped
@@ -107,6 +119,8 @@ class Global(JsProxy, js="Global"):
 
 class Table(JsProxy, js="Table"):
     """A table of functions."""
+
+    js_tag = "WebAssembly.Table"
 
     def __init__(self, store: wasmtime.Store, table: wasmtime.Table) -> None:
         self._store = store

@@ -89,3 +89,9 @@ def test_bytes_cannot_be_compiled_while_a_worker_runs() -> None:
 def test_a_module_describes_itself(module: wasm.Module) -> None:
     assert wasm.WebAssembly.Module.imports(module).to_py() == [{"module": "env", "name": "log", "kind": "function"}]
     assert {"name": "mem", "kind": "memory"} in wasm.WebAssembly.Module.exports(module).to_py()
+
+
+def test_a_file_that_is_no_module(tmp_path: Path) -> None:
+    (tmp_path / "m.wasm").write_bytes(b"no")
+    with pytest.raises(JsException, match=r"^CompileError: WebAssembly.Module\(\): m.wasm: "):
+        wasm.Module.from_file(tmp_path / "m.wasm")
