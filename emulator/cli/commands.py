@@ -3,65 +3,64 @@
 from __future__ import annotations
 
 import os
-from enum import StrEnum
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Any
 
-import typer
+import click
 
 from flarebed.bindings.errors import UserError
 from flarebed.emulator.cli.output import told
+from flarebed.emulator.supervisor.forkserver import ForkServer
 
-app = typer.Typer(
-    help="A local Cloudflare for Python Workers.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-)
+PATH = click.Path(path_type=Path)
 
-
-class LogLevel(StrEnum):
-    debug = "debug"
-    info = "info"
-    log = "log"
-    warn = "warn"
-    error = "error"
-    none = "none"
+config_option = click.option("--config", "-c", type=PATH, metavar="FILE", help="The wrangler config file.")
+env_option = click.option("--env", "-e", metavar="NAME", help="The environment of the config.")
+persist_option = click.option("--persist-to", type=PATH, metavar="FOLDER", help="The folder of the local state.")
 
 
-class Synchronous(StrEnum):
-    normal = "normal"
-    full = "full"
-
-
-ConfigOption = Annotated[Path | None, typer.Option("--config", "-c", help="The wrangler config file.")]
-EnvOption = Annotated[str | None, typer.Option("--env", "-e", help="The environment of the config.")]
-PersistOption = Annotated[Path | None, typer.Option("--persist-to", help="The folder of the local state.")]
-
-
-@app.callback()
-def root() -> None:
-    """Without this, typer would make a lone command the program itself."""
+@click.group(context_settings={"help_option_names": ["--help", "-h"]})
+def app() -> None:
+    """A local Cloudflare for Python Workers."""
 
 
 @app.command()
+@config_option
+@env_option
+@click.option("--ip", metavar="ADDRESS", help="The address to listen on.")
+@click.option("--port", type=int, help="The port to listen on (8787, or the next free one).")
+@persist_option
+@click.option("--var", multiple=True, metavar="KEY:VALUE", help="A variable of the Worker; repeatable.")
+@click.option(
+    "--log-level",
+    type=click.Choice(["debug", "info", "log", "warn", "error", "none"]),
+    default="log",
+    show_default=True,
+    help="How much is written.",
+)
+@click.option(
+    "--synchronous",
+    type=click.Choice(["normal", "full"]),
+    default="normal",
+    show_default=True,
+    help="What an acknowledged write survives: kill -9, or a power cut too (full).",
+)
+@click.pass_obj
 def dev(
-    context: typer.Context,
-    config: ConfigOption = None,
-    env: EnvOption = None,
-    ip: Annotated[str | None, typer.Option(help="The address to listen on.")] = None,
-    port: Annotated[int | None, typer.Option(help="The port to listen on (8787, or the next free one).")] = None,
-    persist_to: PersistOption = None,
-    var: Annotated[list[str] | None, typer.Option(help="KEY:VALUE, a variable of the Worker; repeatable.")] = None,
-    log_level: Annotated[LogLevel, typer.Option(help="How much is written.")] = LogLevel.log,
-    synchronous: Annotated[
-        Synchronous, typer.Option(help="What an acknowledged write survives: kill -9, or a power cut too (full).")
-    ] = Synchronous.normal,
+    server: ForkServer | None,
+    config: Path | None,
+    env: str | None,
+    ip: str | None,
+    port: int | None,
+    persist_to: Path | None,
+    var: tuple[str, ...],
+    log_level: str,
+    synchronous: str,
 ) -> None:
     """Run the Worker on this machine, and again after each change."""
     with told():
-        if context.obj is None:
+        if server is None:
             raise UserError("`flarebed dev` needs Linux or macOS.", hint="On Windows, run it in WSL.")
         from flarebed.emulator.cli.dev import run
         from flarebed.emulator.supervisor.launch import Launch
@@ -71,36 +70,48 @@ def dev(
             folder=os.getcwd(),
             config=str(config.absolute()) if config else None,
             environment=env,
-            variables=_variables(var or []),
+            variables=_variables(var),
             persist_to=str(persist_to.absolute()) if persist_to else None,
-            log_level=log_level.value,
-            synchronous=synchronous.value.upper(),
+            log_level=log_level,
+            synchronous=synchronous.upper(),
         )
-        code = run(launch, read_config(launch), context.obj, ip, port)
-    raise typer.Exit(code)
+        code = run(launch, read_config(launch), server, ip, port)
+    raise SystemExit(code)
 
 
-d1 = typer.Typer(help="The local D1 databases.", no_args_is_help=True)
-migrations = typer.Typer(help="The migrations of a database.", no_args_is_help=True)
-app.add_typer(d1, name="d1")
-d1.add_typer(migrations, name="migrations")
+@app.group()
+def d1() -> None:
+    """The local D1 databases."""
 
-NameArgument = Annotated[str, typer.Argument(help="The database's name or binding.")]
-LocalOption = Annotated[bool, typer.Option("--local", help="What is meant anyway: nothing here is remote.")]
+
+@d1.group()
+def migrations() -> None:
+    """The migrations of a database."""
+
+
+def on_a_database(command: Any) -> Any:
+    """What all commands on a database take. Nothing here is remote, so `--local` changes nothing."""
+    local_option = click.option("--local", is_flag=True, expose_value=False, help="What is meant anyway.")
+    for parameter in (local_option, persist_option, env_option, config_option, click.argument("name")):
+        command = parameter(command)
+    return command
 
 
 @d1.command("execute")
+@on_a_database
+@click.option("--command", help="SQL to run.")
+@click.option("--file", type=PATH, metavar="FILE", help="A file of SQL to run.")
+@click.option("--json", is_flag=True, help="Answer in JSON.")
 def d1_execute(
-    name: NameArgument,
-    command: Annotated[str | None, typer.Option(help="SQL to run.")] = None,
-    file: Annotated[Path | None, typer.Option(help="A file of SQL to run.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="Answer in JSON.")] = False,
-    config: ConfigOption = None,
-    env: EnvOption = None,
-    persist_to: PersistOption = None,
-    local: LocalOption = False,
+    name: str,
+    command: str | None,
+    file: Path | None,
+    json: bool,
+    config: Path | None,
+    env: str | None,
+    persist_to: Path | None,
 ) -> None:
-    """Run SQL on a local database."""
+    """Run SQL on the database of this name or binding."""
     with told():
         from flarebed.emulator.cli.d1 import execute, opened
 
@@ -114,13 +125,8 @@ def d1_execute(
 
 
 @migrations.command("list")
-def migrations_list(
-    name: NameArgument,
-    config: ConfigOption = None,
-    env: EnvOption = None,
-    persist_to: PersistOption = None,
-    local: LocalOption = False,
-) -> None:
+@on_a_database
+def migrations_list(name: str, config: Path | None, env: str | None, persist_to: Path | None) -> None:
     """Show which migrations have not been applied yet."""
     with told():
         from flarebed.emulator.cli.d1 import list_migrations, opened
@@ -130,13 +136,8 @@ def migrations_list(
 
 
 @migrations.command("apply")
-def migrations_apply(
-    name: NameArgument,
-    config: ConfigOption = None,
-    env: EnvOption = None,
-    persist_to: PersistOption = None,
-    local: LocalOption = False,
-) -> None:
+@on_a_database
+def migrations_apply(name: str, config: Path | None, env: str | None, persist_to: Path | None) -> None:
     """Apply the migrations that have not been applied yet."""
     with told():
         from flarebed.emulator.cli.d1 import apply_migrations, opened
@@ -153,7 +154,7 @@ def _read(file: Path | None) -> str:
         raise UserError(f"Can't read {file}: {error.strerror}.") from None
 
 
-def _variables(pairs: list[str]) -> dict[str, str]:
+def _variables(pairs: Sequence[str]) -> dict[str, str]:
     """`--var KEY:VALUE`."""
     variables = {}
     for pair in pairs:

@@ -9,7 +9,7 @@ import sys
 def main() -> None:
     """The entry point. For `dev` the fork server comes first: it loads its modules while the options are read."""
     server = None
-    if sys.argv[1:2] == ["dev"] and "--help" not in sys.argv and hasattr(os, "fork"):
+    if sys.argv[1:2] == ["dev"] and not {"--help", "-h"} & {*sys.argv} and hasattr(os, "fork"):
         from flarebed.emulator.supervisor import forkserver, launch
 
         server = forkserver.start(launch.DEFAULT_PROJECT)
