@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
+import json
 import os
 import re
 import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from queue import Empty, Queue
+from typing import Any
 
+ROOT = Path(__file__).parents[2]
 COMMAND = [sys.executable, "-c", "from flarebed.emulator.cli.main import main; main()"]
+# Modules are compiled once, as on a machine where flarebed was used before, whatever the tests themselves run with.
+ENVIRONMENT = os.environ | {
+    "PYTHONUNBUFFERED": "1",
+    "PYTHONDONTWRITEBYTECODE": "",
+    "PYTHONPYCACHEPREFIX": str(ROOT / "build" / "pycache"),
+}
 _LONGEST_S = 20.0
 _READY = re.compile(r"Ready on http://localhost:(\d+)")
 
@@ -53,16 +64,41 @@ def edit(path: Path, old: str, new: str) -> None:
     path.write_text(text.replace(old, new))
 
 
+def pause(seconds: float) -> None:
+    threading.Event().wait(seconds)
+
+
+def until(what: Callable[[], Any]) -> Any:
+    """Ask again and again until the answer is true."""
+    end_s = time.monotonic() + _LONGEST_S
+    while not (answer := what()):
+        assert time.monotonic() < end_s, "it never came"
+        pause(0.01)
+    return answer
+
+
+def flarebed(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run another command to its end."""
+    return subprocess.run(
+        [*COMMAND, *arguments], cwd=folder, env=ENVIRONMENT, capture_output=True, text=True, check=False,
+        timeout=_LONGEST_S,
+    )  # fmt: skip
+
+
 class Running:
     """`flarebed dev`; `output` has its lines so far."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self.process = process
         self.output: list[str] = []
-        self._lines: Queue[str] = Queue()
+        self._lines: Queue[str | None] = Queue()  # None at the end
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
-        self.port = int(self.wait_for(_READY)[1])
+        try:
+            self.port = int(self.wait_for(_READY)[1])
+        except AssertionError:
+            process.kill()
+            raise
         self._connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=_LONGEST_S)
 
     def get(self, path: str = "/") -> str:
@@ -70,11 +106,17 @@ class Running:
         self._connection.request("GET", path)
         return self._connection.getresponse().read().decode()
 
-    def status(self, path: str = "/") -> int:
-        self._connection.request("GET", path)
+    def ask(self, method: str, path: str = "/", body: Any = None) -> tuple[int, str]:
+        """Status and text, over the same connection; `body` goes out as JSON."""
+        self._connection.request(method, path, body if body is None else json.dumps(body))
         response = self._connection.getresponse()
-        response.read()
-        return response.status
+        return response.status, response.read().decode()
+
+    def json(self, path: str) -> Any:
+        return json.loads(self.get(path))
+
+    def status(self, path: str = "/") -> int:
+        return self.ask("GET", path)[0]
 
     def begin(self, path: str) -> http.client.HTTPConnection:
         """A request on a connection of its own, whose answer is to be read later."""
@@ -85,13 +127,30 @@ class Running:
     def wait_for(self, pattern: str | re.Pattern[str]) -> re.Match[str]:
         """The next line that holds the pattern."""
         while True:
-            try:
+            text = None
+            with contextlib.suppress(Empty):
                 text = self._lines.get(timeout=_LONGEST_S)
-            except Empty:
-                raise AssertionError(f"no {pattern!r} in:\n" + "".join(self.output)) from None
+            if text is None:
+                raise AssertionError(f"no {pattern!r} in:\n" + "".join(self.output))
             self.output.append(text)
             if found := re.search(pattern, text):
                 return found
+
+    def kill(self) -> None:
+        """kill -9 of the command; returns when all its processes are gone."""
+        self.process.kill()
+        self.process.wait(_LONGEST_S)
+        self._reader.join(_LONGEST_S)
+        assert not self._reader.is_alive(), "a process that holds the output is left"
+
+    def processes(self) -> list[int]:
+        """The command's own process, then those that it made, each before its children."""
+        listed = subprocess.run(["ps", "-A", "-o", "pid=,ppid="], capture_output=True, text=True, check=True).stdout
+        parents = {int(pid): int(parent) for pid, parent in (row.split() for row in listed.splitlines())}
+        found = [self.process.pid]
+        for parent in found:
+            found += [pid for pid, of in parents.items() if of == parent]
+        return found
 
     def stop(self, number: signal.Signals = signal.SIGINT) -> int:
         self.process.send_signal(number)
@@ -111,6 +170,7 @@ class Running:
         assert self.process.stdout is not None
         for text in self.process.stdout:
             self._lines.put(text)
+        self._lines.put(None)
 
 
 @contextmanager
@@ -118,7 +178,7 @@ def dev(folder: Path, *options: str) -> Iterator[Running]:
     """Run `flarebed dev` on any free port in `folder`."""
     process = subprocess.Popen(
         [*COMMAND, "dev", "--port", "0", *options], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT, text=True, env=os.environ | {"PYTHONUNBUFFERED": "1"},
+        stderr=subprocess.STDOUT, text=True, env=ENVIRONMENT,
     )  # fmt: skip
     running = Running(process)
     try:
