@@ -20,7 +20,7 @@ from flarebed.emulator.runtime.python.data import JsObject
 from flarebed.emulator.runtime.python.ffi import ffi_names
 from flarebed.emulator.runtime.python.js import globals as js_globals
 from flarebed.emulator.runtime.python.promise import JsPromise
-from flarebed.emulator.runtime.python.proxy import JsException, from_js_error, from_python
+from flarebed.emulator.runtime.python.proxy import Constructor, JsException, from_js_error, from_python
 from flarebed.emulator.runtime.python.workflow_step import SdkWorkflows
 
 _HELPER = "_pyodide_entrypoint_helper"
@@ -40,7 +40,18 @@ class JsModule(JsObject, js="Module"):
     def __getattr__(self, name: str) -> Any:
         if name in self._lazy and name not in self._members:
             self._members[name] = from_python(self._lazy[name]())
-        return super().__getattr__(name)
+        value = super().__getattr__(name)
+        if isinstance(value, JsProxy):
+            self.__dict__[name] = value  # the next time it is found without a call: the SDK asks for each request
+        return value
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self.__dict__.pop(name, None)
+        super().__setattr__(name, value)
+
+    def __delattr__(self, name: str) -> None:
+        self.__dict__.pop(name, None)
+        super().__delattr__(name)
 
     @property
     def constructor(self) -> Any:
@@ -70,7 +81,7 @@ class HostModules:
             "python_modules/workers/workflows.js": SdkWorkflows(),
         }
         names = {name: from_python(value) for name, value in js_globals.exports().items()}
-        scope = JsModule("js", names, {"WebAssembly": _web_assembly})
+        scope = JsModule("js", names, {"WebAssembly": _web_assembly, "URLPattern": _url_pattern})
         self.modules: dict[str, Any] = {
             "js": scope,
             "_cloudflare_compat_flags": self.flags,
@@ -139,6 +150,10 @@ def _replace(target: JsObject, members: Mapping[str, Any]) -> None:
     """Give an object that others hold these members and no others."""
     target.js_value().clear()
     target.js_value().update(members)
+
+
+def _url_pattern() -> Any:
+    return Constructor.of(importlib.import_module("flarebed.emulator.runtime.python.js.url_pattern").URLPattern)
 
 
 def _web_assembly() -> Any:

@@ -292,8 +292,9 @@ _ERROR_CLASSES = frozenset(
      "PythonError"}
 )  # fmt: skip
 _DOM_EXCEPTIONS = frozenset(
-    {"AbortError", "DataCloneError", "InvalidCharacterError", "InvalidStateError", "NetworkError", "NotSupportedError",
-     "OperationError", "QuotaExceededError", "TimeoutError", "InvalidAccessError", "SyntaxError"}
+    {"AbortError", "DataCloneError", "DataError", "InvalidAccessError", "InvalidCharacterError", "InvalidStateError",
+     "NetworkError", "NotSupportedError", "OperationError", "QuotaExceededError", "SyntaxError", "TimeoutError",
+     "TypeMismatchError"}
 )  # fmt: skip
 
 
