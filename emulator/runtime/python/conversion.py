@@ -11,7 +11,6 @@ from typing import Any
 from flarebed.bindings.values import ArrayBuffer, Map, Set, View
 from flarebed.emulator.runtime.python.proxy import JsProxy, from_python, to_python
 
-
 _SAME = frozenset((str, int, bool))
 """Types of values that are the same in both languages."""
 

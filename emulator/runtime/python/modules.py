@@ -20,7 +20,7 @@ from flarebed.emulator.runtime.python.data import JsObject
 from flarebed.emulator.runtime.python.ffi import ffi_names
 from flarebed.emulator.runtime.python.js import globals as js_globals
 from flarebed.emulator.runtime.python.promise import JsPromise
-from flarebed.emulator.runtime.python.proxy import Constructor, JsException, from_js_error, from_python
+from flarebed.emulator.runtime.python.proxy import Constructor, JsException, JsProxy, from_js_error, from_python
 from flarebed.emulator.runtime.python.workflow_step import SdkWorkflows
 
 _HELPER = "_pyodide_entrypoint_helper"
