@@ -97,7 +97,7 @@ def only_check(servers: list[Server]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="flarebed beside wrangler dev")
-    parser.add_argument("--quick", action="store_true", help="about three minutes instead of an hour")
+    parser.add_argument("--quick", action="store_true", help="about three minutes instead of half an hour")
     parser.add_argument("--only", nargs="*", help="these servers, by label")
     parser.add_argument("--check", action="store_true", help="only see that every route answers right")
     arguments = parser.parse_args()

@@ -25,7 +25,7 @@ class Effort:
     instances: int
 
 
-FULL = Effort(seconds=3, slices=2, tries=8, repeats=5, messages=5000, instances=500)
+FULL = Effort(seconds=2, slices=1, tries=4, repeats=5, messages=5000, instances=500)
 QUICK = Effort(seconds=1, slices=1, tries=1, repeats=2, messages=1000, instances=100)
 
 
