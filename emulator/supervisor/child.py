@@ -57,8 +57,7 @@ def _end_with_supervisor(lifeline: int) -> None:
 async def _serve(fields: dict[str, Any], channel: socket.socket, listener: socket.socket) -> int:
     launch = Launch(**fields["launch"])
     runtime = Runtime(asyncio.get_running_loop(), launch, channel, listener)
-    known = from_json(fields["known"])
-    await runtime.open(known, may_fail=fields["replaces"])
+    await runtime.open(from_json(fields["known"]), fields["born_ns"], may_fail=fields["replaces"])
     return await runtime.ended
 
 
@@ -77,7 +76,7 @@ class Runtime:
         self._retired = False
         self._tasks: set[asyncio.Task[None]] = set()
 
-    async def open(self, known: dict[str, Signature], *, may_fail: bool) -> None:
+    async def open(self, known: dict[str, Signature], born_ns: int, *, may_fail: bool) -> None:
         """Import the Worker. If that fails and an older version serves on, end, else serve the error."""
         try:
             project = await opener(self._launch)(self._launch, self._loop, self._log)
@@ -89,14 +88,14 @@ class Runtime:
                 self._loop.call_later(_EXIT_DELAY_S, self._end, 0)
                 return
             project = BrokenWorker(error, Path(self._launch.folder)).project()
-        self._use(project, known)
+        self._use(project, known, born_ns)
 
-    def _use(self, project: Project, known: dict[str, Signature]) -> None:
+    def _use(self, project: Project, known: dict[str, Signature], born_ns: int) -> None:
         self._app = project.app
         routes = Control(project.app, RealClock(self._loop), [project.host] if project.host else [])
         application = Application(project.app, self._log, routes, host=project.host, on_exit=self._on_exit)
         self._server = HttpServer(application, self._loop, self)
-        self._files = Files(project.app.watched, known, self._on_more_files)
+        self._files = Files(project.app.watched, known, born_ns, self._on_more_files)
         self._channel.send(
             {
                 "is": "ready",

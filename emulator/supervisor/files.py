@@ -9,16 +9,14 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, thread_time
 from typing import Any, Final
 
 Signature = tuple[int, int, int] | None
 """Time of change (ns), size, inode; None for a file that is not there."""
 
 _LEAST_INTERVAL_S: Final = 0.00025
-_LEAST_SHARE: Final = 10
-"""A check may take at most one part in so many of the time, however many files there are."""
-
+"""A client that edits a file between an answer and its next request takes longer."""
 
 _NEVER: Final = frozenset(("node_modules", "__pycache__", "python_modules", "site-packages"))
 _SOURCES: Final = (".py", ".toml", ".json", ".jsonc")
@@ -33,8 +31,21 @@ def signature(path: str) -> Signature:
     return (found.st_mtime_ns, found.st_size, found.st_ino)
 
 
+def is_younger(found: Signature, born_ns: int) -> bool:
+    return found is not None and found[0] > born_ns
+
+
 def signatures(paths: Iterable[str]) -> dict[str, Signature]:
     return {path: signature(path) for path in paths}
+
+
+def as_read(paths: Iterable[str], known: Mapping[str, Signature], born_ns: int) -> dict[str, Signature]:
+    """The signatures of files that a process born at `born_ns` has read. `known` are some from before.
+
+    A file that was saved since, perhaps after it was read, counts as one that was not there.
+    """
+    found = {path: known[path] if path in known else signature(path) for path in paths}
+    return {path: None if path not in known and is_younger(now, born_ns) else now for path, now in found.items()}
 
 
 def from_json(known: Mapping[str, Any]) -> dict[str, Signature]:
@@ -66,16 +77,20 @@ def sources(root: Path) -> list[Path]:
 
 
 class Files:
-    """The files that this process's code came from. `known` are signatures taken before they were read."""
+    """The files that this process's code came from. `known` are signatures taken before they were read, which was at or
+    after `born_ns` (on the clock of the files' own times).
+    """
 
     def __init__(
         self,
         watched: Callable[[], list[Path]],
         known: Mapping[str, Signature],
+        born_ns: int,
         on_more: Callable[[dict[str, Signature]], None],
     ) -> None:
         self._watched = watched
         self._known = dict(known)
+        self._born_ns = born_ns
         self._on_more = on_more
         self._modules = 0
         self._next_check_s = 0.0
@@ -83,27 +98,25 @@ class Files:
         self._look_for_more()
 
     def changed(self) -> bool:
-        """Whether a file differs from what was read. Looks at the disk at most every 0.25 ms."""
-        now_s = perf_counter()
-        if now_s < self._next_check_s:
+        """Whether a file differs from what was read. Looks at the disk at most every 0.25 ms, and half of the time."""
+        if perf_counter() < self._next_check_s:
             return False
+        begun_s = thread_time()
         if len(sys.modules) != self._modules:
             self._look_for_more()
         differs = any(signature(path) != known for path, known in self.signatures.items())
-        ended_s = perf_counter()
-        self._next_check_s = ended_s + max(_LEAST_INTERVAL_S, _LEAST_SHARE * (ended_s - now_s))
+        self._next_check_s = perf_counter() + max(_LEAST_INTERVAL_S, thread_time() - begun_s)
         return differs
 
     def accept(self, known: Mapping[str, Signature]) -> None:
         """Take these signatures for ours: newer code exists but can't run."""
-        self.signatures.update({path: known[path] for path in self.signatures if path in known})
-        self._known.update(known)
+        self.signatures.update(known)
 
     def _look_for_more(self) -> None:
         """Modules may be imported at any time, inside a request too."""
         self._modules = len(sys.modules)
         more = {str(path) for path in self._watched()} - self.signatures.keys()
         if more:
-            found = {path: self._known[path] if path in self._known else signature(path) for path in sorted(more)}
+            found = as_read(sorted(more), self._known, self._born_ns)
             self.signatures.update(found)
             self._on_more(found)

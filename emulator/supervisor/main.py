@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-from flarebed.emulator.supervisor.files import Signature, from_json, is_source, signature, signatures
+from flarebed.emulator.supervisor.files import as_read, from_json, is_source, is_younger, signature, signatures, sources
 from flarebed.emulator.supervisor.forkserver import ForkServer
 from flarebed.emulator.supervisor.launch import STACK_SIGNAL, Launch
 from flarebed.emulator.supervisor.messages import Message
@@ -160,8 +160,9 @@ class Supervisor:
         if self._current is None:
             self._restart_after_pause()
         else:
-            self._current.tell({"do": "accept", "known": runtime.known})
-            self._current.known.update(runtime.known)
+            known = as_read({*runtime.known, *map(str, sources(self._root))}, runtime.known, runtime.born_ns)
+            self._current.tell({"do": "accept", "known": known})
+            self._current.known.update(known)
             self._give_parked(self._current)
             self._terminal.say("info", "The last version that worked is still being served.")
 
@@ -334,11 +335,7 @@ def _differs(path: str, runtime: Runtime) -> bool:
     now = signature(path)
     if path in runtime.known:
         return now != runtime.known[path]
-    return is_source(path) and _is_younger(now, runtime.born_ns)
-
-
-def _is_younger(found: Signature, born_ns: int) -> bool:
-    return found is not None and found[0] > born_ns
+    return is_source(path) and is_younger(now, runtime.born_ns)
 
 
 def _is_empty(path: str) -> bool:

@@ -96,9 +96,9 @@ class Launcher:
         runtime.prompt = prompt
         prompt.setblocking(False)
         self._loop.add_reader(prompt.fileno(), self._debugger, runtime, prompt)
-        fields = {"id": runtime.number, "launch": launch.to_json(), "known": known, "replaces": replaces}
+        fields = {"id": runtime.number, "born_ns": born_ns, "known": known, "replaces": replaces}
         fds = (theirs.detach(), os.dup(listener.fileno()), their_prompt.detach())
-        self._server.send({"do": "spawn"} | fields, b"", fds)
+        self._server.send({"do": "spawn", "launch": launch.to_json()} | fields, b"", fds)
         return runtime
 
     def _told(self, message: Message) -> None:

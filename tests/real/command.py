@@ -138,10 +138,7 @@ class Running:
 
     def kill(self) -> None:
         """kill -9 of the command; returns when all its processes are gone."""
-        self.process.kill()
-        self.process.wait(_LONGEST_S)
-        self._reader.join(_LONGEST_S)
-        assert not self._reader.is_alive(), "a process that holds the output is left"
+        self.stop(signal.SIGKILL)
 
     def processes(self) -> list[int]:
         """The command's own process, then those that it made, each before its children."""
@@ -153,16 +150,23 @@ class Running:
         return found
 
     def stop(self, number: signal.Signals = signal.SIGINT) -> int:
+        """End the command; `output` is complete then."""
         self.process.send_signal(number)
-        return self.process.wait(_LONGEST_S)
+        return self.wait()
+
+    def wait(self) -> int:
+        """The exit code, once the command and all its processes have ended."""
+        code = self.process.wait(_LONGEST_S)
+        self._reader.join(_LONGEST_S)
+        assert not self._reader.is_alive(), "a process that holds the output is left"
+        while not self._lines.empty() and (text := self._lines.get()) is not None:
+            self.output.append(text)
+        return code
 
     def close(self) -> None:
         self._connection.close()
-        if self.process.poll() is None:
-            self.process.kill()
-            self.process.wait(_LONGEST_S)
-        self._reader.join(_LONGEST_S)
-        assert not self._reader.is_alive(), "a process that holds the output is left"
+        self.process.kill()
+        self.wait()
         assert self.process.stdout is not None
         self.process.stdout.close()
 

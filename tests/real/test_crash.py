@@ -182,7 +182,7 @@ def test_all_processes_killed_but_the_command(place: Place) -> None:
         for pid in running.processes()[:0:-1]:
             os.kill(pid, signal.SIGKILL)
         running.wait_for("The process that starts the Worker is gone.")
-        assert running.process.wait(5) == 1
+        assert running.wait() == 1
     with dev(place.folder) as running:
         assert running.get("/create/a") == "ok"
         assert ended(running, "a") == "done"

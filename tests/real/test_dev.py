@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.real.command import COMMAND, dev, edit, project
+from tests.real.command import COMMAND, dev, edit, pause, project
 
 pytestmark = pytest.mark.real
 
@@ -61,6 +61,7 @@ def test_one_save_is_one_reload_and_state_is_none(tmp_path: Path) -> None:
         edit(folder / "src" / "entry.py", "v1", "v2")
         running.wait_for("Reloaded")
         assert running.get() == "v2 h0 hello"
+        pause(0.2)
         running.stop()
         assert "".join(running.output).count("Reloaded") == 2
 

@@ -15,12 +15,14 @@ from flarebed.emulator.supervisor.watch import folders
 @pytest.fixture(autouse=True)
 def _every_check_looks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_LEAST_INTERVAL_S", 0.0)
-    monkeypatch.setattr(module, "_LEAST_SHARE", 0)
+    monkeypatch.setattr(module, "thread_time", lambda: 0.0)
 
 
-def watch(*paths: Path, known: dict[str, Signature] | None = None) -> tuple[Files, list[dict[str, Signature]]]:
+def watch(
+    *paths: Path, known: dict[str, Signature] | None = None, born_ns: int = 2**63
+) -> tuple[Files, list[dict[str, Signature]]]:
     told: list[dict[str, Signature]] = []
-    return Files(lambda: list(paths), known or {}, told.append), told
+    return Files(lambda: list(paths), known or {}, born_ns, told.append), told
 
 
 def test_a_save_of_any_kind_is_a_change(tmp_path: Path) -> None:
@@ -60,15 +62,30 @@ def test_what_was_saved_while_the_code_was_read_is_a_change(tmp_path: Path) -> N
     assert watched.changed()
 
 
+def test_what_was_saved_since_the_process_began_may_have_been_read_before(tmp_path: Path) -> None:
+    later = tmp_path / "later.py"
+    later.write_text("a = 1\n")
+    saved_ns = later.stat().st_mtime_ns
+    watched, _ = watch(later, born_ns=saved_ns)
+    assert not watched.changed()
+    watched, told = watch(later, born_ns=saved_ns - 1)
+    assert watched.changed()
+    assert told == [{str(later): None}]
+    watched, _ = watch(later, born_ns=saved_ns - 1, known=signatures([str(later)]))
+    assert not watched.changed()
+
+
 def test_code_that_can_not_run_is_not_asked_for_again(tmp_path: Path) -> None:
     entry = tmp_path / "entry.py"
     entry.write_text("a = 1\n")
     watched, _ = watch(entry)
     entry.write_text("a = \n")
     assert watched.changed()
-    watched.accept(signatures([str(entry), str(tmp_path / "unknown")]))
+    helper = tmp_path / "helper.py"
+    helper.write_text("b = \n")
+    watched.accept(signatures([str(entry), str(helper)]))
     assert not watched.changed()
-    entry.write_text("a = 333\n")
+    helper.write_text("b = 1\n")
     assert watched.changed()
 
 
