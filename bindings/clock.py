@@ -144,7 +144,8 @@ class VirtualClock(Clock):
 
     def __init__(self, loop: asyncio.AbstractEventLoop, start_ms: float = 1_767_225_600_000.0) -> None:
         super().__init__(loop)
-        self._now_ms = start_ms  # 2026-01-01T00:00:00Z unless said
+        self.start_ms = start_ms  # 2026-01-01T00:00:00Z unless said
+        self._now_ms = start_ms
 
     def now_ms(self) -> float:
         return self._now_ms

@@ -9,8 +9,9 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flarebed.bindings.errors import JsError
 from flarebed.emulator.runtime.python import binding, code, futures, pyodide_http, webloop
@@ -22,6 +23,9 @@ from flarebed.emulator.runtime.python.js import globals as js_globals
 from flarebed.emulator.runtime.python.promise import JsPromise
 from flarebed.emulator.runtime.python.proxy import Constructor, JsException, JsProxy, from_js_error, from_python
 from flarebed.emulator.runtime.python.workflow_step import SdkWorkflows
+
+if TYPE_CHECKING:
+    from flarebed.emulator.runtime.python.virtual_time import VirtualTime
 
 _HELPER = "_pyodide_entrypoint_helper"
 
@@ -89,6 +93,12 @@ class HostModules:
             "pyodide_js": JsModule("pyodide_js", {}),
             **_pyodide_modules(),
         }
+
+    @cached_property
+    def virtual_time(self) -> VirtualTime:
+        """Is loaded for a Worker on a virtual clock only."""
+        made: VirtualTime = importlib.import_module("flarebed.emulator.runtime.python.virtual_time").VirtualTime()
+        return made
 
     @classmethod
     def installed(cls) -> HostModules:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from pathlib import Path
 from typing import Any
 
+from flarebed.bindings.clock import VirtualClock
 from flarebed.bindings.errors import JsError
 from flarebed.emulator.runtime.http import IncomingRequest, OutgoingResponse, ScheduledOutcome, WorkerError
 from flarebed.emulator.runtime.python import patches
@@ -45,6 +46,7 @@ class PythonWorker:
         self._bundle = bundle
         self._modules = HostModules.installed()
         self._entrypoints: Entrypoints | None = None
+        self._on_virtual_time = False
         self._env: Any = None  # raw: the SDK wraps it for each new instance
 
     # Life.
@@ -52,6 +54,9 @@ class PythonWorker:
     async def load(self, env: Mapping[str, Any], flags: dict[str, bool]) -> None:
         """Import the main module. Raises what the Worker's top level raised, or UserError."""
         patches.install()
+        if isinstance(self.services.clock, VirtualClock):
+            self._modules.virtual_time.install()
+            self._on_virtual_time = True
         self._modules.use(dict(env), flags, self.services.pyodide_version, self._bundle)
         sdk = importlib.import_module("workers")
         start_up = IoContext(self.loop, self.services, allows_io=False)
@@ -64,6 +69,9 @@ class PythonWorker:
 
     async def close(self) -> None:
         self._loader.unload()
+        if self._on_virtual_time:
+            self._modules.virtual_time.remove()
+            self._on_virtual_time = False
         await self.services.close()
 
     def files(self) -> list[Path]:
