@@ -55,7 +55,7 @@ class Loader:
         importlib.invalidate_caches()
         try:
             with entropy.refused_to(self.source_root):
-                return importlib.import_module(self.main.stem)
+                return __import__(self.main.stem)  # unlike importlib's, it leaves no frames of its own in tracebacks
         except ModuleNotFoundError as error:
             self._explain(error)
             raise
@@ -117,7 +117,7 @@ class Loader:
     def _explain(self, error: ModuleNotFoundError) -> None:
         """Notes on the user's own exception: how to get what is missing."""
         name = (error.name or "").split(".")[0]
-        if name == "src" and self.source_root.name == "src":
+        if name == "src":
             error.add_note(
                 "If your main module is inside the 'src' directory then your import statement shouldn't include a "
                 "'src.' prefix"

@@ -23,10 +23,9 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any, NoReturn
 
-from flarebed.emulator.runtime.python.context import CURRENT
 from flarebed.emulator.runtime.python.late_patches import LatePatches
-from flarebed.emulator.runtime.python.promise import GLOBAL_SCOPE
-from flarebed.emulator.runtime.python.proxy import jsnull, throw
+from flarebed.emulator.runtime.python.promise import io_context
+from flarebed.emulator.runtime.python.proxy import jsnull
 from flarebed.emulator.runtime.python.webloop import WebLoop
 
 _STANDARD_LIBRARY = os.path.dirname(os.__file__)
@@ -60,6 +59,8 @@ def install() -> None:
     _patch(os, "fork", _fails(lambda: OSError(52, "Function not implemented")))
     for name in ("execv", "execve"):
         _patch(os, name, _fails(lambda: OSError(45, "Exec format error")))
+    for name in ("connect", "connect_ex"):
+        _patch_connect(name)
     _patch(socket.socket, "listen", _fails(lambda: OSError(138, "Not supported")))
     for module, names in _MISSING.items():
         for name in names:
@@ -92,6 +93,17 @@ def _patch(owner: Any, name: str, in_worker: Callable[..., Any]) -> None:
     setattr(owner, name, patched)
 
 
+def _patch_connect(name: str) -> None:
+    """Sockets of the machine, for libraries that bring their own protocols; none while the Worker starts."""
+    original = getattr(socket.socket, name)
+
+    def connect(*arguments: Any) -> Any:
+        io_context()
+        return original(*arguments)
+
+    _patch(socket.socket, name, connect)
+
+
 def _fails(error: Callable[[], Exception]) -> Callable[..., NoReturn]:
     def fail(*_arguments: Any, **_options: Any) -> NoReturn:
         raise error()
@@ -106,9 +118,6 @@ def _no_attribute(module: ModuleType, name: str) -> Exception:
 def _sleep(seconds: float) -> None:
     loop = worker_loop()
     assert loop is not None
-    io = CURRENT.get(None)
-    if io is None or not io.allows_io:
-        raise throw(GLOBAL_SCOPE)
     loop.run_sync(asyncio.sleep(seconds))  # noqa: TID251  # on the Worker's loop, so on the clock
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from flarebed.bindings.errors import JsError
 from flarebed.emulator.runtime.python.context import CURRENT, IoContext
-from flarebed.emulator.runtime.python.proxy import JsProxy, from_js_error, from_python, throw, to_python
+from flarebed.emulator.runtime.python.proxy import JsException, JsProxy, from_js_error, from_python, throw, to_python
 from flarebed.emulator.runtime.python.tracebacks import python_traceback
 
 GLOBAL_SCOPE = (
@@ -138,7 +138,11 @@ def promise_of(awaitable: Awaitable[Any]) -> JsPromise:
 
 def start(work: Coroutine[Any, Any, Any]) -> JsPromise:
     """Run outside work (a binding call): its first step inline, the rest, if any, as a task on the host's loop."""
-    io = io_context()
+    try:
+        io = io_context()
+    except JsException:
+        work.close()  # it never runs, and that is nothing to warn about
+        raise
     events._set_running_loop(io.loop.host)  # what is outside of the Worker is on the host's loop from its first step
     try:
         waits_for = work.send(None)

@@ -20,6 +20,7 @@ import greenlet
 from flarebed.emulator.runtime.python.context import CURRENT, IoContext
 from flarebed.emulator.runtime.python.futures import PyodideFuture, PyodideTask
 from flarebed.emulator.runtime.python.loop_limits import LoopLimits
+from flarebed.emulator.runtime.python.promise import io_context
 
 if TYPE_CHECKING:
     from flarebed.bindings.clock import Clock, Timer
@@ -136,6 +137,7 @@ class WebLoop(LoopLimits):
     def call_at(  # type: ignore[override]
         self, when: float, callback: Callable[..., object], *args: Any, context: Context | None = None
     ) -> asyncio.TimerHandle:
+        io_context()
         timer = WebTimer(when, callback, args, self, copy_context() if context is None else context)
         timer.entry = self._clock.call_at(when * 1000, timer.fire)
         return timer

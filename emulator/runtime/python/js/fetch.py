@@ -32,8 +32,8 @@ _DATA = re.compile(r"data:([^,]*?)(;\s*base64)?,(.*)", re.IGNORECASE | re.DOTALL
 
 def fetch(input: Any, init: Any = None, **options: Any) -> JsPromise:
     """A promise of the Response."""
-    io = io_context()
     try:
+        io = io_context()
         request = Request(input, init, **options)
         if not idl.is_nothing(request.fetcher):
             return cast("JsPromise", request.fetcher.fetch(request))
