@@ -14,6 +14,7 @@ from tests.support import run
 from flarebed.emulator.runtime.python.context import IoContext
 from flarebed.emulator.runtime.python.js.globals import exports
 from flarebed.emulator.runtime.python.promise import GLOBAL_SCOPE
+from flarebed.emulator.runtime.python.proxy import JsException
 from flarebed.emulator.runtime.python.proxy import jsnull
 
 js = SimpleNamespace(**exports())
@@ -218,7 +219,6 @@ def test_what_set_timeout_refuses() -> None:
         lambda: js.setTimeout(print, 1),
         lambda: js.scheduler.wait(1),
         lambda: js.AbortSignal.timeout(1),
-        lambda: js.fetch("http://x"),
         js.crypto.randomUUID,
         lambda: js.caches.default.match("http://x"),
     ],
@@ -229,6 +229,23 @@ def test_nothing_waits_at_the_top_level_of_a_module(call: Any) -> None:
 
         async def top_level() -> str:
             return raised(call)
+
+        return await worker.run(top_level(), IoContext(worker.loop, worker.services, allows_io=False))
+
+    assert run(hosted()) == f"Error: {GLOBAL_SCOPE}"
+
+
+def test_fetch_rejects_at_the_top_level_of_a_module() -> None:
+    async def hosted() -> str:
+        worker = Harness()
+
+        async def top_level() -> str:
+            promise = js.fetch("http://x")
+            try:
+                await promise
+            except JsException as error:
+                return str(error)
+            return "fetched"
 
         return await worker.run(top_level(), IoContext(worker.loop, worker.services, allows_io=False))
 
