@@ -44,6 +44,8 @@ REAL_TIME: dict[str, frozenset[str]] = {
     "emulator/supervisor/": frozenset({"time.time_ns", "time.perf_counter", "asyncio.timeout"}),
     # On the Worker's loop, whose timers are entries of the clock.
     "emulator/runtime/python/patches.py": frozenset({"asyncio.sleep"}),
+    # Where the Worker's monotonic clocks start from.
+    "emulator/runtime/python/virtual_time.py": frozenset({"time.monotonic"}),
 }
 """Where the machine's time is used, and why."""
 

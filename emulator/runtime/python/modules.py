@@ -119,6 +119,13 @@ class HostModules:
         _replace(self.flags, flags)
         self.modules["pyodide"].__version__ = pyodide_version
 
+    def release(self, bundle: Bundle) -> None:
+        """Let go of what a Worker has brought, unless the modules are another's by now."""
+        if self._bundle is bundle:
+            self._bundle = None
+            self._own_modules.clear()
+            _replace(self.env, {})
+
     def _entrypoint_helper(self) -> ModuleType:
         return _module(
             _HELPER,

@@ -69,6 +69,7 @@ class PythonWorker:
 
     async def close(self) -> None:
         self._loader.unload()
+        self._modules.release(self._bundle)
         if self._on_virtual_time:
             self._modules.virtual_time.remove()
             self._on_virtual_time = False
