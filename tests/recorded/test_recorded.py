@@ -40,12 +40,13 @@ async def ask(worker: Served, question: dict[str, Any], echo_port: int) -> str:
 
 
 @pytest.mark.parametrize("file", FILES)
-def test_answers_are_as_recorded(file: str, tmp_path: Path) -> None:
+def test_answers_are_as_recorded(file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)  # some questions write files
     ours = {difference.line: difference.ours for difference in DIFFERENCES if difference.file == file}
     found: list[str] = []
 
     async def scenario(echo_port: int) -> None:
-        async with served(HERE / "probe", tmp_path) as worker:
+        async with served(HERE / "probe", tmp_path / "state") as worker:
             for line, question in enumerate(questions(file), 1):
                 answer = mask(await ask(worker, question, echo_port))
                 expected = ours.get(line) or mask(question["answer"])

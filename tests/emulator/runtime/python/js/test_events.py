@@ -14,8 +14,7 @@ from tests.support import run
 from flarebed.emulator.runtime.python.context import IoContext
 from flarebed.emulator.runtime.python.js.globals import exports
 from flarebed.emulator.runtime.python.promise import GLOBAL_SCOPE
-from flarebed.emulator.runtime.python.proxy import JsException
-from flarebed.emulator.runtime.python.proxy import jsnull
+from flarebed.emulator.runtime.python.proxy import JsException, jsnull
 
 js = SimpleNamespace(**exports())
 NOW_MS = 1_767_225_600_000
