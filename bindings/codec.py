@@ -70,17 +70,31 @@ def clone(value: Any) -> Any:
     return decode(encode(value))
 
 
-def encode(value: Any) -> bytes:
+def encode(value: Any, *, over_rpc: bool = False) -> bytes:
     """Serialize. Keys of a dict must be str.
 
-    JsError "DataCloneError" for what can't be cloned; a host object may say why in an attribute `clone_error`.
+    JsError "DataCloneError" for what can't be cloned; a host object may say why in an attribute `clone_error`. Where
+    production would send the value over RPC, it has another text for a Python object.
     """
+    try:
+        return _encode(value)
+    except _UnclonableError as found:
+        raise JsError(_complaint(found.value, over_rpc), "DataCloneError") from None
+
+
+def _encode(value: Any) -> bytes:
     if type(value) in _LEAVES or not _holds_twice(value):
         try:
             return _TREE + _pack(value)
         except (ValueError, RecursionError):  # nested deeper than msgpack allows
             pass
     return _GRAPH + _pack(_flatten(value))
+
+
+class _UnclonableError(Exception):
+    def __init__(self, value: Any) -> None:
+        super().__init__()
+        self.value = value
 
 
 def decode(data: bytes) -> Any:
@@ -137,18 +151,20 @@ def _parts(value: Any) -> Iterable[Any]:
         return [_KINDS.index(value.kind), value.buffer, value.byte_offset, value.byte_length]
     if kind is ArrayBuffer and not value.detached:
         return ()
-    raise JsError(_complaint(value), "DataCloneError")
+    raise _UnclonableError(value)
 
 
-def _complaint(value: Any) -> str:
+def _complaint(value: Any, over_rpc: bool) -> str:
     if isinstance(value, ArrayBuffer):
         return "An ArrayBuffer is detached and could not be cloned."
     if own := getattr(value, "clone_error", None):
         return str(own)
     if tag := getattr(value, "js_tag", None):
         return f'Could not serialize object of type "{tag}". This type does not support serialization.'
+    if over_rpc:
+        return _NOT_AN_RPC_RECEIVER
     # A Worker's function is a JavaScript proxy over `function(){}`, which is the text V8 quotes.
-    return "function(){} could not be cloned." if callable(value) else _NOT_AN_RPC_RECEIVER
+    return f"{'function(){}' if callable(value) else '#<Object>'} could not be cloned."
 
 
 def _extension(value: Any) -> msgpack.ExtType:

@@ -161,7 +161,7 @@ class _Do:
         if value is TIMED_OUT:
             raise errors.timed_out(timeout_ms)
         try:
-            result = encode(value)
+            result = encode(value, over_rpc=True)
         except JsError as error:
             raise self._end_unserialisable() from error
         if len(result) > MAX_RESULT_BYTES:

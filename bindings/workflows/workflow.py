@@ -53,7 +53,7 @@ class Workflow:
 
     async def create(self, wanted: Sequence[tuple[str, Any]]) -> list[bool]:
         """Instances by id and params; for each whether it was created, which it is not if the id is taken."""
-        rows = [(instance_id, encode(params)) for instance_id, params in wanted]
+        rows = [(instance_id, encode(params, over_rpc=True)) for instance_id, params in wanted]
         now_ms = self._clock.now_ms()
         keys = [self._journal.create(instance_id, params, now_ms) for instance_id, params in rows]
         await self._written()
@@ -99,7 +99,9 @@ class Workflow:
 
     async def send_event(self, instance_id: str, event_type: str, payload: Any) -> None:
         """The event goes to the first wait for its type, now or later."""
-        self._journal.add_event(self._key(instance_id), event_type, encode(payload), self._clock.now_ms())
+        self._journal.add_event(
+            self._key(instance_id), event_type, encode(payload, over_rpc=True), self._clock.now_ms()
+        )
         if self._owned and instance_id in self._runs:
             self._runs[instance_id].deliver()
         await self._written()
@@ -203,7 +205,7 @@ class Workflow:
         error = output = None
         try:
             result = await self._around.dispatch.run_workflow(self._class_name, event, self._step_of(run))
-            output = encode(result)
+            output = encode(result, over_rpc=True)
         except JsError as thrown:
             if not run.live:
                 return

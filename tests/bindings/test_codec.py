@@ -122,9 +122,9 @@ NOT_AN_RPC_RECEIVER = (
     "object or an RpcTarget, as indicated by the Proxy's prototype chain."
 )
 REFUSED = [
-    (object(), NOT_AN_RPC_RECEIVER),
-    ((1, 2), NOT_AN_RPC_RECEIVER),
-    (b"bytes", NOT_AN_RPC_RECEIVER),
+    (object(), "#<Object> could not be cloned."),
+    ((1, 2), "#<Object> could not be cloned."),
+    (b"bytes", "#<Object> could not be cloned."),
     (lambda: None, "function(){} could not be cloned."),
     (KvNamespace(), "A KV namespace binding cannot be serialized."),
     (Headers(), 'Could not serialize object of type "Headers". This type does not support serialization.'),
@@ -154,6 +154,13 @@ def test_what_can_not_be_cloned(value: Any, message: str, place: Any) -> None:
     with pytest.raises(JsError) as thrown:
         encode(place(value))
     assert (thrown.value.name, thrown.value.message) == ("DataCloneError", message)
+
+
+@pytest.mark.parametrize("value", [object(), lambda: None])
+def test_a_python_object_that_would_go_over_rpc(value: Any) -> None:
+    with pytest.raises(JsError) as thrown:
+        encode({"a": value}, over_rpc=True)
+    assert str(thrown.value) == f"DataCloneError: {NOT_AN_RPC_RECEIVER}"
 
 
 def test_a_detached_buffer() -> None:

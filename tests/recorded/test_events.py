@@ -1,5 +1,5 @@
-"""Small Workers that real Python Workers were seen to run, or to refuse at their start: `scheduled` and `queue` with each
-form of handler, and what a module may do at its top level.
+"""Small Workers that real Python Workers were seen to run, or to refuse at their start: `scheduled` and `queue` with
+each form of handler, and what a module may do at its top level.
 
 Where the answer was a value that differs from machine to machine (a time, a hash) only the start is looked at.
 """

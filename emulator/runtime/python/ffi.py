@@ -27,7 +27,13 @@ def to_js(
 
     A dict becomes a plain object (a Map before Pyodide 314), or what `dict_converter` makes of its pairs.
     """
-    return to_python(ToJs(_dict_factory(dict_converter), default_converter, create_pyproxies).convert(obj, depth))
+    if isinstance(obj, _SAME):
+        return obj
+    value = ToJs(_dict_factory(dict_converter), default_converter, create_pyproxies).convert(obj, depth)
+    return pyproxy.JsDoubleProxy(value) if isinstance(value, pyproxy.PyProxy) else to_python(value)
+
+
+_SAME = (str, int, float, type(None), JsProxy)
 
 
 def _dict_factory(converter: Callable[..., Any] | None) -> Callable[[list[list[Any]]], Any]:

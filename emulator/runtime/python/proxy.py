@@ -49,6 +49,31 @@ class JsBigInt(int):
     """A JavaScript bigint in Python."""
 
 
+def _keeps_type(operation: Callable[..., Any]) -> Callable[..., Any]:
+    def operate(self: JsBigInt, *others: Any) -> Any:
+        result = operation(self, *others)
+        return JsBigInt(result) if type(result) is int else result
+
+    return operate
+
+
+for _name in (
+    "add",
+    "sub",
+    "mul",
+    "floordiv",
+    "mod",
+    "pow",
+    "and",
+    "or",
+    "xor",
+    "lshift",
+    "rshift",
+    "neg",
+    "pos",
+    "abs",
+):
+    setattr(JsBigInt, f"__{_name}__", _keeps_type(getattr(int, f"__{_name}__")))
 for _ffi_name in (JsNull, JsBigInt):
     _ffi_name.__module__ = "pyodide.ffi"
 
@@ -74,6 +99,12 @@ class ProxyType(type):
             _WRAPPERS[wrapped] = cls
         return cls
 
+    @property
+    def __name__(cls) -> str:
+        """Python's own messages name the type as C does, in full; its name for others is the short one."""
+        full: str = type.__dict__["__name__"].__get__(cls)
+        return full.rpartition(".")[2]
+
     def __init__(cls, name: str, bases: tuple[type, ...], space: dict[str, Any], **_options: Any) -> None:
         super().__init__(name, bases, space)
         make = ProxyType.constructor_of
@@ -97,6 +128,9 @@ class JsProxy(metaclass=ProxyType, public=True, js="Object"):
 
     if TYPE_CHECKING:
         js_name: ClassVar[str]
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(name)
 
     # What every JavaScript object has.
 
@@ -166,8 +200,10 @@ class JsProxy(metaclass=ProxyType, public=True, js="Object"):
     def __eq__(self, other: object) -> bool:
         return isinstance(other, JsProxy) and self.js_value() is other.js_value()
 
-    def __hash__(self) -> int:
-        return id(self.js_value())
+    __hash__ = None  # type: ignore[assignment]
+
+    def __reduce_ex__(self, _protocol: Any) -> Any:
+        raise TypeError("cannot pickle 'pyodide.ffi.JsProxy' object")
 
 
 class JsException(JsProxy, Exception, public=True):
@@ -176,12 +212,19 @@ class JsException(JsProxy, Exception, public=True):
     def __init__(self, value: Any = "", message: str | None = None) -> None:
         if message is not None or isinstance(value, str):  # JsException(name, message) as in Pyodide
             value = Error(message or "", value or "Error")
-        Exception.__init__(self, value)
+        Exception.__init__(self)
         self.value = value
 
-    @classmethod
-    def new(cls, *arguments: Any) -> JsException:
-        return cls("Error", str(arguments[0]) if arguments else "")
+    @property
+    def args(self) -> tuple[Any, ...]:  # type: ignore[override]
+        return (self,)
+
+    @property
+    def js_error(self) -> JsException:
+        return self
+
+    def __reduce_ex__(self, _protocol: Any) -> Any:
+        return JsException, (self.value.name, self.value.message)
 
     @property
     def constructor(self) -> Any:
@@ -283,8 +326,7 @@ class ErrorConstructor(Constructor, js="Function"):
     def __eq__(self, other: object) -> bool:
         return isinstance(other, ErrorConstructor) and self.name == other.name
 
-    def __hash__(self) -> int:
-        return hash(self.name)
+    __hash__ = None  # type: ignore[assignment]
 
 
 _ERROR_CLASSES = frozenset(

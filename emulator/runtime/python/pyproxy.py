@@ -23,17 +23,11 @@ from flarebed.emulator.runtime.python.proxy import (
     to_python,
 )
 
-CLONE_ERROR = (
-    "Proxy could not be serialized because it is not a valid RPC receiver type. The Proxy must emulate either a plain "
-    "object or an RpcTarget, as indicated by the Proxy's prototype chain."
-)
-
 
 class PyProxy:
     """A Python object as a JavaScript value. Called (by an engine), it runs on the Worker's loop."""
 
     __slots__ = ("__weakref__", "of")
-    clone_error = CLONE_ERROR
 
     def __init__(self, of: Any) -> None:
         self.of = of
@@ -101,6 +95,9 @@ class JsDoubleProxy(JsProxy, js="PyProxy"):
 
     def js_value(self) -> Any:
         return self._proxy
+
+    def toString(self) -> str:
+        return self._proxy.toString()
 
     def unwrap(self) -> Any:
         return self._proxy.of
@@ -186,11 +183,10 @@ class ToJs:
         if isinstance(obj, set | frozenset):
             members = self._done[id(obj)] = Set(self.convert(member, depth - 1) for member in obj)
             return members
-        if isinstance(obj, bytes | bytearray | memoryview):
-            return buffer_view(obj)
         if isinstance(obj, str | int | float):
             return from_python(obj)
-        return self._other(obj, depth)
+        buffer = buffer_view(obj)
+        return self._other(obj, depth) if buffer is None else buffer
 
     def _dict(self, obj: dict[Any, Any], depth: int) -> Any:
         if self._dict_factory is dict_to_object:
@@ -213,7 +209,7 @@ class ToJs:
             return from_python(converted)
         if self._create_pyproxies:
             return make_proxy(obj)
-        raise ConversionError(f"No conversion known for {obj!r}.")
+        raise ConversionError("No conversion known for x.")
 
 
 def dict_to_object(pairs: Iterable[list[Any]]) -> dict[str, Any]:
@@ -227,7 +223,11 @@ def dict_to_map(pairs: Iterable[list[Any]]) -> Map:
 
 def property_name(key: Any) -> str:
     """A property key as JavaScript would spell it."""
-    return key if isinstance(key, str) else ecma.to_string(key)
+    if isinstance(key, str):
+        return key
+    if key is not None and not isinstance(key, int | float):
+        raise ConversionError(f"Cannot use {key!r} as a key for a Javascript Map")
+    return ecma.to_string(from_python(key))
 
 
 _FORMATS = {
@@ -236,9 +236,13 @@ _FORMATS = {
 }  # fmt: skip
 
 
-def buffer_view(obj: bytes | bytearray | memoryview) -> View:
-    """A typed array over a copy of the bytes (bytes themselves can't change, so they are not copied)."""
+def buffer_view(obj: Any) -> View | None:
+    """A typed array over a copy of the bytes (bytes themselves can't change, so they are not copied); None for what is
+    no buffer."""
     if type(obj) is bytes:
         return View(ArrayBuffer(obj))
-    memory = memoryview(obj)
+    try:
+        memory = memoryview(obj)
+    except TypeError:
+        return None
     return View(ArrayBuffer(bytearray(memory.cast("B"))), _FORMATS.get(memory.format, "Uint8Array"))
