@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 
 _LOGGER = logging.getLogger("asyncio")
+_CALLBACKS_A_TURN = 256
+"""How many callbacks run before the host has its turn. More than are ready at first: what follows at once from an await
+that did not have to wait should not cost a round of the host's loop, with its system calls."""
 
 
 class _Round(greenlet.greenlet):
@@ -151,7 +154,6 @@ class WebLoop(LoopLimits):
     # Running.
 
     def _run_ready(self) -> None:
-        self._scheduled = False
         if self._runner is None or self._runner.dead:
             self._runner = _Round(self._drain_forever)
         self._runner.switch()
@@ -172,7 +174,7 @@ class WebLoop(LoopLimits):
         ready = self._ready
         me = self._runner
         try:
-            for _ in range(len(ready)):
+            for _ in range(_CALLBACKS_A_TURN):
                 if not ready or self._runner is not me:
                     break
                 io, handle = ready.popleft()
@@ -187,6 +189,7 @@ class WebLoop(LoopLimits):
                     io.check_stuck()
         finally:
             events._set_running_loop(outer)
+            self._scheduled = False
         self._wake_host()
 
     def run_sync(self, awaitable: Awaitable[Any]) -> Any:
@@ -208,6 +211,7 @@ class WebLoop(LoopLimits):
             tasks._leave_task(self, task)
         if self._runner is me:
             self._runner = None  # the next round gets a greenlet of its own
+            self._scheduled = False
         self._wake_host()
         events._set_running_loop(self.host)
         if io is not None:
