@@ -29,7 +29,7 @@ def app() -> None:
 @config_option
 @env_option
 @click.option("--ip", metavar="ADDRESS", help="The address to listen on.")
-@click.option("--port", type=int, help="The port to listen on (8787, or the next free one).")
+@click.option("--port", type=click.IntRange(0, 65535), help="The port to listen on (8787, or the next free one).")
 @persist_option
 @click.option("--var", multiple=True, metavar="KEY:VALUE", help="A variable of the Worker; repeatable.")
 @click.option(

@@ -20,6 +20,7 @@ from typing import Any, Final
 import uvloop
 
 from flarebed.bindings.clock import RealClock
+from flarebed.bindings.errors import UserError
 from flarebed.emulator.server.asgi import Application
 from flarebed.emulator.server.control import Control
 from flarebed.emulator.server.http import HttpServer
@@ -57,7 +58,11 @@ def _end_with_supervisor(lifeline: int) -> None:
 async def _serve(fields: dict[str, Any], channel: socket.socket, listener: socket.socket) -> int:
     launch = Launch(**fields["launch"])
     runtime = Runtime(asyncio.get_running_loop(), launch, channel, listener)
-    await runtime.open(from_json(fields["known"]), fields["born_ns"], may_fail=fields["replaces"])
+    known, born_ns = from_json(fields["known"]), fields["born_ns"]
+    if fields["failure"]:
+        runtime.stand_in(fields["failure"], known, born_ns)
+    else:
+        await runtime.open(known, born_ns, may_fail=fields["replaces"])
     return await runtime.ended
 
 
@@ -90,18 +95,26 @@ class Runtime:
             project = BrokenWorker(error, Path(self._launch.folder)).project()
         self._use(project, known, born_ns)
 
+    def stand_in(self, failure: str, known: dict[str, Signature], born_ns: int) -> None:
+        """Serve what became of a process that opened the Worker."""
+        self._use(BrokenWorker(UserError(failure), Path(self._launch.folder)).project(), known, born_ns)
+
     def _use(self, project: Project, known: dict[str, Signature], born_ns: int) -> None:
         self._app = project.app
         routes = Control(project.app, RealClock(self._loop), [project.host] if project.host else [])
         application = Application(project.app, self._log, routes, host=project.host, on_exit=self._on_exit)
         self._server = HttpServer(application, self._loop, self)
         self._files = Files(project.app.watched, known, born_ns, self._on_more_files)
+        self._root = project.root
+        broken = isinstance(project.app, BrokenWorker)
+        if broken:
+            self._files.search(self._root)
         self._channel.send(
             {
                 "is": "ready",
                 "known": self._files.signatures,
                 "root": str(project.root),
-                "broken": isinstance(project.app, BrokenWorker),
+                "broken": broken,
                 "bindings": project.app.bindings_table(),
                 "notices": project.notices,
                 "warnings": project.warnings,
@@ -130,6 +143,7 @@ class Runtime:
                 self._run(self._server.adopt(message.fds[0], message.payload))
             case "accept":
                 self._files.accept(from_json(message.fields["known"]))
+                self._files.search(self._root)
             case "ping":
                 self._channel.send({"is": "pong"})
             case "retire":

@@ -93,6 +93,7 @@ class Files:
         self._born_ns = born_ns
         self._on_more = on_more
         self._modules = 0
+        self._searches = False
         self._next_check_s = 0.0
         self.signatures: dict[str, Signature] = {}
         self._look_for_more()
@@ -102,7 +103,7 @@ class Files:
         if perf_counter() < self._next_check_s:
             return False
         begun_s = thread_time()
-        if len(sys.modules) != self._modules:
+        if self._searches or len(sys.modules) != self._modules:
             self._look_for_more()
         differs = any(signature(path) != known for path, known in self.signatures.items())
         self._next_check_s = perf_counter() + max(_LEAST_INTERVAL_S, thread_time() - begun_s)
@@ -111,6 +112,11 @@ class Files:
     def accept(self, known: Mapping[str, Signature]) -> None:
         """Take these signatures for ours: newer code exists but can't run."""
         self.signatures.update(known)
+
+    def search(self, root: Path) -> None:
+        """From now on a file that appears below `root` is a change too: what can't run may lack it."""
+        self._watched = lambda: sources(root)
+        self._searches = True
 
     def _look_for_more(self) -> None:
         """Modules may be imported at any time, inside a request too."""

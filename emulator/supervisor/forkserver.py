@@ -56,6 +56,8 @@ def _serve(sock: socket.socket, lifeline: int, project: str) -> None:
         importlib.import_module(project)
         _Server(sock, lifeline).run()
         status = 0
+    except ConnectionError:
+        status = 0  # the supervisor is gone, and has left something unread
     except BaseException:
         sys.excepthook(*sys.exc_info())
     finally:

@@ -172,9 +172,7 @@ class Supervisor:
             if all(other is runtime or not other.pid for other in self._alive()):
                 self._end(self._code)
         elif runtime is self._coming:
-            self._terminal.say("error", f"The Worker's process {_how(code)} while it was starting.")
-            self._short_lives += 1
-            self._failed(runtime)
+            self._died_at_its_start(runtime, f"The Worker's process {_how(code)} while it was starting.")
         elif runtime is self._current:
             self._current = None
             if self._coming is None:
@@ -184,6 +182,19 @@ class Supervisor:
                 self._restart_after_pause()
             else:
                 self._promote()
+
+    def _died_at_its_start(self, runtime: Runtime, text: str) -> None:
+        """It would do so again: if nothing better is there, a process that has not read the Worker serves the error."""
+        self._terminal.say("error", text)
+        if runtime.stands_in:
+            self._short_lives += 1
+            self._failed(runtime)
+        elif self._current is None or self._current.broken:
+            self._coming = self._launcher.spawn(
+                self._launch, self._listener, runtime.known, runtime.born_ns, failure=text
+            )
+        else:
+            self._failed(runtime)
 
     def _restart_after_pause(self) -> None:
         """At once the first time; a Worker that ends at every start is tried ever more rarely."""

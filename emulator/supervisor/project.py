@@ -30,6 +30,6 @@ async def open_project(launch: Launch, loop: asyncio.AbstractEventLoop, log: Cal
         )
     except UserError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise WorkerError(f"{thrown_by(error)}\n", error, worker_frames(error)) from error
     return Project(worker, entry.parent, config.crons, config.notices, config.warnings, config.host)

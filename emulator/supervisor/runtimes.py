@@ -29,6 +29,7 @@ class Runtime:
         self.prompt: socket.socket | None = None
         self.ready = False
         self.broken = False
+        self.stands_in = False
         self.debugging = False
         self.answered_s = 0.0
         self.hung = False
@@ -86,8 +87,16 @@ class Launcher:
         self._server = Channel(server.sock, loop, self._told, on_lost)
 
     def spawn(
-        self, launch: Launch, listener: socket.socket, known: dict[str, Signature], born_ns: int, *, replaces: bool
+        self,
+        launch: Launch,
+        listener: socket.socket,
+        known: dict[str, Signature],
+        born_ns: int,
+        *,
+        replaces: bool = False,
+        failure: str = "",
     ) -> Runtime:
+        """`replaces`: if the Worker can't run, another process serves on. `failure`: serve this error instead of it."""
         self._count += 1
         runtime = self._runtimes[self._count] = Runtime(self._count, known, born_ns)
         ours, theirs = socket.socketpair()
@@ -96,9 +105,11 @@ class Launcher:
         runtime.prompt = prompt
         prompt.setblocking(False)
         self._loop.add_reader(prompt.fileno(), self._debugger, runtime, prompt)
-        fields = {"id": runtime.number, "born_ns": born_ns, "known": known, "replaces": replaces}
+        runtime.stands_in = bool(failure)
+        files = {"known": known, "born_ns": born_ns}
+        fields = {"id": runtime.number, "launch": launch.to_json(), "replaces": replaces, "failure": failure}
         fds = (theirs.detach(), os.dup(listener.fileno()), their_prompt.detach())
-        self._server.send({"do": "spawn", "launch": launch.to_json()} | fields, b"", fds)
+        self._server.send({"do": "spawn"} | fields | files, b"", fds)
         return runtime
 
     def _told(self, message: Message) -> None:

@@ -115,6 +115,11 @@ class Running:
     def json(self, path: str) -> Any:
         return json.loads(self.get(path))
 
+    def new_connection(self) -> Running:
+        """For after one that was lost."""
+        self._connection.close()
+        return self
+
     def status(self, path: str = "/") -> int:
         return self.ask("GET", path)[0]
 
@@ -178,11 +183,11 @@ class Running:
 
 
 @contextmanager
-def dev(folder: Path, *options: str) -> Iterator[Running]:
-    """Run `flarebed dev` on any free port in `folder`."""
+def dev(folder: Path, *options: str, before: str = "") -> Iterator[Running]:
+    """Run `flarebed dev` on any free port in `folder`, and some code before."""
     process = subprocess.Popen(
-        [*COMMAND, "dev", "--port", "0", *options], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT, text=True, env=ENVIRONMENT,
+        [*COMMAND[:2], before + COMMAND[2], "dev", "--port", "0", *options], cwd=folder, env=ENVIRONMENT, text=True,
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
     )  # fmt: skip
     running = Running(process)
     try:

@@ -239,6 +239,16 @@ def test_a_mistake_in_a_new_module(tmp_path: Path) -> None:
         assert running.get() == "n1 h0 hello"
 
 
+def test_a_module_that_comes_after_its_import(tmp_path: Path) -> None:
+    entry = project(tmp_path) / "src" / "entry.py"
+    with dev(tmp_path) as running:
+        edit(entry, "import helper", "import helper\nfrom new import VERSION")
+        edit(entry, 'VERSION = "v0"', "")
+        assert running.get() == "v0 h0 hello"
+        (tmp_path / "src" / "new.py").write_text('VERSION = "v1"\n')
+        assert running.get() == "v1 h0 hello"
+
+
 def test_a_module_that_is_only_imported_by_a_request(tmp_path: Path) -> None:
     entry = project(tmp_path) / "src" / "entry.py"
     edit(entry, "        return Response", "        from later import LATER\n        return Response")
@@ -252,3 +262,62 @@ def test_a_module_that_is_only_imported_by_a_request(tmp_path: Path) -> None:
         for number in range(3):
             assert running.get() == f"l{number} h0 hello"
             edit(later, f"l{number}", f"l{number + 1}")
+
+
+def test_one_save_is_one_reload_and_state_is_none(tmp_path: Path) -> None:
+    folder = project(tmp_path)
+    with dev(folder) as running:
+        running.get()
+        (folder / ".wrangler" / "note.py").write_text("x = 1\n")
+        edit(folder / "src" / "entry.py", "v0", "v1")
+        running.wait_for("Reloaded")
+        edit(folder / "src" / "entry.py", "v1", "v2")
+        running.wait_for("Reloaded")
+        assert running.get() == "v2 h0 hello"
+        pause(0.2)
+        running.stop()
+        assert "".join(running.output).count("Reloaded") == 2
+
+
+def test_a_mistake_is_shown_while_the_last_good_version_serves(tmp_path: Path) -> None:
+    folder = project(tmp_path)
+    with dev(folder) as running:
+        edit(folder / "src" / "entry.py", 'VERSION = "v0"', 'VERSION = = "v1"')
+        assert running.get() == "v0 h0 hello"
+        running.wait_for(r'File ".*/src/entry.py", line 5')
+        running.wait_for(r'VERSION = = "v1"')
+        running.wait_for("SyntaxError: invalid syntax")
+        assert running.get() == "v0 h0 hello"
+        edit(folder / "src" / "entry.py", "= =", "=")
+        assert running.get() == "v1 h0 hello"
+
+
+def test_a_request_in_flight_ends_on_the_old_code(tmp_path: Path) -> None:
+    entry = """\
+import asyncio
+from pathlib import Path
+from workers import Response, WorkerEntrypoint
+
+VERSION = "v0"
+
+
+class Default(WorkerEntrypoint):
+    async def fetch(self, request):
+        if request.url.endswith("/slow"):
+            print("begun")
+            for _ in range(500):
+                if Path(self.env.GREETING).exists():
+                    break
+                await asyncio.sleep(0.01)
+        return Response(VERSION)
+"""
+    folder = project(tmp_path, entry)
+    go = tmp_path / "go"
+    with dev(folder, "--var", f"GREETING:{go}") as running:
+        slow = running.begin("/slow")
+        running.wait_for("begun")
+        edit(folder / "src" / "entry.py", "v0", "v1")
+        assert running.get() == "v1"
+        go.touch()
+        assert slow.getresponse().read() == b"v0"
+        slow.close()

@@ -89,6 +89,18 @@ def test_code_that_can_not_run_is_not_asked_for_again(tmp_path: Path) -> None:
     assert watched.changed()
 
 
+def test_what_is_searched_for_is_a_change_when_it_appears(tmp_path: Path) -> None:
+    entry = tmp_path / "entry.py"
+    entry.write_text("a = 1\n")
+    watched, _ = watch(entry, born_ns=entry.stat().st_mtime_ns)
+    new = tmp_path / "new.py"
+    new.write_text("b = 1\n")
+    os.utime(new, ns=(2**62, 2**62))
+    assert not watched.changed()
+    watched.search(tmp_path)
+    assert watched.changed()
+
+
 def test_signatures_travel_as_json(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("x")
     found = signature(str(tmp_path / "a"))

@@ -23,9 +23,10 @@ from tests.support import run
 class Played(Runtime):
     """A process that does what the test says; `told` has what it was told."""
 
-    def __init__(self, stage: Stage, number: int, known: dict[str, Signature], replaces: bool) -> None:
+    def __init__(self, stage: Stage, number: int, known: dict[str, Signature], replaces: bool, failure: str) -> None:
         super().__init__(number, known, 0)
         self.stage = stage
+        self.failure = failure
         self.replaces = replaces
         self.told: list[str] = []
         self.killed = False
@@ -74,8 +75,10 @@ class Stage:
         self.on_message, self.on_exit = on_message, on_exit
         return self
 
-    def spawn(self, launch: Any, listener: Any, known: dict[str, Signature], born_ns: int, *, replaces: bool) -> Played:
-        self.made.append(Played(self, len(self.made) + 1, known, replaces))
+    def spawn(
+        self, launch: Any, listener: Any, known: Any, born_ns: int, *, replaces: bool = False, failure: str = ""
+    ) -> Played:
+        self.made.append(Played(self, len(self.made) + 1, known, replaces, failure))
         return self.made[-1]
 
 
@@ -239,13 +242,43 @@ def test_a_crash_is_followed_by_a_start(played: Play) -> None:
     played(check)
 
 
-def test_a_crash_while_starting_is_followed_by_another_start_a_little_later(played: Play) -> None:
+def test_a_crash_while_starting_is_served_as_an_error_until_a_file_changes(played: Play) -> None:
     async def check(supervisor: Supervisor, stage: Stage) -> None:
-        stage.made[0].exits(-11)
-        await asyncio.wait([supervisor.ended], timeout=0.001)
-        assert len(stage.made) == 1
+        first = stage.made[0]
+        first.exits(-11)
+        assert stage.made[1].failure == "The Worker's process was ended by SIGSEGV while it was starting."
+        stage.made[1].is_ready(broken=True)
+        assert stage.made[1].told == ["serve"]
+        supervisor.reload()
+        assert (stage.made[2].replaces, stage.made[2].failure) == (False, "")
+        stage.made[2].exits(3)
+        assert stage.made[3].failure == "The Worker's process ended with exit code 3 while it was starting."
+        stage.made[3].is_ready(broken=True)
+        stage.made[1].says("disowned")
+        assert stage.made[3].told == ["serve"]
 
     played(check, served=False)
+
+
+def test_a_stand_in_that_crashes_is_followed_by_another_start_a_little_later(played: Play) -> None:
+    async def check(supervisor: Supervisor, stage: Stage) -> None:
+        stage.made[0].exits(-11)
+        stage.made[1].stands_in = True
+        stage.made[1].exits(-9)
+        await asyncio.wait([supervisor.ended], timeout=0.001)
+        assert len(stage.made) == 2
+
+    played(check, served=False)
+
+
+def test_a_crash_while_starting_leaves_what_serves(played: Play) -> None:
+    async def check(supervisor: Supervisor, stage: Stage) -> None:
+        supervisor.reload()
+        stage.made[1].exits(-11)
+        assert len(stage.made) == 2
+        assert stage.made[0].told == ["serve", "accept"]
+
+    played(check)
 
 
 def test_what_fails_at_the_start_is_replaced_even_if_it_fails_again(played: Play) -> None:
