@@ -163,8 +163,8 @@ def _complaint(value: Any, over_rpc: bool) -> str:
         return f'Could not serialize object of type "{tag}". This type does not support serialization.'
     if over_rpc:
         return _NOT_AN_RPC_RECEIVER
-    # A Worker's function is a JavaScript proxy over `function(){}`, which is the text V8 quotes.
-    return f"{'function(){}' if callable(value) else '#<Object>'} could not be cloned."
+    # To V8 they are proxies, of `function(){}` or of an object (observed on Pyodide 314).
+    return f"{'function(){}' if callable(value) else '[object Object]'} could not be cloned."
 
 
 def _extension(value: Any) -> msgpack.ExtType:

@@ -122,9 +122,9 @@ NOT_AN_RPC_RECEIVER = (
     "object or an RpcTarget, as indicated by the Proxy's prototype chain."
 )
 REFUSED = [
-    (object(), "#<Object> could not be cloned."),
-    ((1, 2), "#<Object> could not be cloned."),
-    (b"bytes", "#<Object> could not be cloned."),
+    (object(), "[object Object] could not be cloned."),
+    ((1, 2), "[object Object] could not be cloned."),
+    (b"bytes", "[object Object] could not be cloned."),
     (lambda: None, "function(){} could not be cloned."),
     (KvNamespace(), "A KV namespace binding cannot be serialized."),
     (Headers(), 'Could not serialize object of type "Headers". This type does not support serialization.'),

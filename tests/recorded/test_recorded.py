@@ -1,7 +1,8 @@
 """Questions that real Python Workers were asked: the probe, served here, gives the same answers.
 
 The answers are those of workerd 1.20261117.1 under wrangler 4.164 with workers-runtime-sdk 1.9.5, Pyodide 314 (CPython
-3.14) and compatibility date 2026-11-01. A file's questions build on each other: each file is one run on fresh state.
+3.14) and compatibility date 2026-11-01; those of `pyodide` are Pyodide 314.0.7's own, under Node.js. A file's questions
+build on each other: each file is one run on fresh state.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from tests.support import run
 HERE = Path(__file__).parent
 ECHO_PORT = "8899"
 HEADERS = {"content_type": "text/plain", "user_agent": "Python-urllib/3.11"}
-FILES = ("env", "kv", "d1", "queues", "workflows", "web", "python")
+FILES = ("env", "kv", "d1", "queues", "workflows", "web", "python", "pyodide")
 
 
 def questions(file: str) -> list[dict[str, Any]]:

@@ -211,5 +211,6 @@ def relaxed_wrap(function: Callable[..., Any]) -> Callable[..., Any]:
     return lambda *arguments, **options: relaxed_call(function, *arguments, **options)
 
 
-for _public in (CodeRunner, eval_code, eval_code_async, find_imports, should_quiet, relaxed_call, relaxed_wrap):
-    _public.__module__ = "_pyodide._base" if _public is CodeRunner else "pyodide.code"
+_PUBLIC: tuple[Any, ...] = (CodeRunner, eval_code, eval_code_async, find_imports, should_quiet)
+for _public in _PUBLIC:
+    _public.__module__ = "_pyodide._base"

@@ -6,11 +6,11 @@ of it copies nothing. Source: Pyodide's documentation, "Type translations".
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, MutableMapping, MutableSequence
 from typing import Any, Final
 
 from flarebed.bindings import ecma
-from flarebed.bindings.values import ELEMENT_SIZES, ArrayBuffer, Date, Map, Set, View
+from flarebed.bindings.values import ELEMENT_SIZES, UNDEFINED, ArrayBuffer, Date, Map, Set, View
 from flarebed.emulator.runtime.python.conversion import to_py
 from flarebed.emulator.runtime.python.js.array import ArrayConstructor, ArrayMethods
 from flarebed.emulator.runtime.python.js.binary import (
@@ -80,9 +80,6 @@ class JsObject(JsProxy, js="Object", wraps=(dict,)):
         except KeyError:
             raise AttributeError(name) from None
 
-    def __dir__(self) -> Iterable[str]:
-        return [*super().__dir__(), *self._members]
-
     def as_object_map(self, *, hereditary: bool = False) -> ObjectMap:
         return ObjectMap(self._members)
 
@@ -135,6 +132,10 @@ class JsArray(ArrayMethods, Wrapper, js="Array", wraps=(list,)):
     def length(self) -> int:
         return len(self.value)
 
+    @length.setter
+    def length(self, length: int) -> None:
+        self.value[length:] = [UNDEFINED] * (length - len(self.value))
+
     def __len__(self) -> int:
         return len(self.value)
 
@@ -146,17 +147,14 @@ class JsArray(ArrayMethods, Wrapper, js="Array", wraps=(list,)):
         except IndexError:
             raise IndexError(index) from None
 
-    def __setitem__(self, index: int, value: Any) -> None:
-        self.value[index] = from_python(value)
+    def __setitem__(self, index: int | slice, value: Any) -> None:
+        self.value[index] = [*map(from_python, value)] if isinstance(index, slice) else from_python(value)
 
     def __delitem__(self, index: int | slice) -> None:
         del self.value[index]
 
     def __iter__(self) -> Iterator[Any]:
         return map(to_python, iter(self.value))
-
-    def __reversed__(self) -> Iterator[Any]:
-        return map(to_python, reversed(self.value))
 
     def __contains__(self, item: object) -> bool:
         return from_python(item) in self.value
@@ -185,7 +183,16 @@ class JsArray(ArrayMethods, Wrapper, js="Array", wraps=(list,)):
         return number
 
     def remove(self, item: Any) -> None:
-        self.value.remove(from_python(item))
+        del self.value[self.index(item)]
+
+    def __mul__(self, times: int) -> Any:
+        return to_python(self.value * times)
+
+    __rmul__ = __mul__
+
+    def __iadd__(self, items: Iterable[Any]) -> JsArray:
+        self.extend(items)
+        return self
 
     def toString(self) -> str:
         return ecma.to_string(self.value)
@@ -214,7 +221,7 @@ class JsMap(MapMethods, Wrapper, js="Map", wraps=(Map,)):
         return bool(self.value.has(from_python(key)))
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self.keys())
+        return (to_python(key) for key, _ in self.value.items())
 
     def get(self, key: Any, default: Any = None) -> Any:
         name = from_python(key)
@@ -238,18 +245,6 @@ class JsMap(MapMethods, Wrapper, js="Map", wraps=(Map,)):
 
     def clear(self) -> None:
         self.value.clear()
-
-    def keys(self) -> list[Any]:
-        return [to_python(key) for key, _ in self.value.items()]
-
-    def values(self) -> list[Any]:
-        return [to_python(value) for _, value in self.value.items()]
-
-    def items(self) -> list[tuple[Any, Any]]:
-        return [(to_python(key), to_python(value)) for key, value in self.value.items()]
-
-    def entries(self) -> Any:
-        return to_python([[key, value] for key, value in self.value.items()])
 
 
 class JsSet(SetMethods, Wrapper, js="Set", wraps=(Set,)):
@@ -397,3 +392,7 @@ def _view(value: View) -> JsView:
 
 
 _WRAPPERS[View] = _view
+
+MutableSequence.register(JsArray)
+MutableSequence.register(JsTypedArray)
+MutableMapping.register(JsMap)

@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from flarebed.emulator.runtime.python.context import IoContext
+from flarebed.emulator.runtime.python.js.protocols import JsFunction
 from flarebed.emulator.runtime.python.proxy import JsProxy, to_python
 
 _PARTS = ("tracing", "props", "exports")
+_NOT_HERE = ("access", "cache", "mapVirtualHost")
+"""What production has for some Workers; undefined for the others."""
 
 
 class ExecutionContext(JsProxy):
@@ -20,18 +23,27 @@ class ExecutionContext(JsProxy):
         self._parts: dict[str, dict[str, Any]] = {}
 
     def __getattr__(self, name: str) -> Any:
+        if name in _NOT_HERE:
+            return None
         if name not in _PARTS:
             raise AttributeError(name)
         return to_python(self._parts.setdefault(name, {}))
 
-    def waitUntil(self, awaitable: Any) -> None:
-        self._io.wait_until(awaitable)
+    @property
+    def waitUntil(self) -> JsFunction:
+        return JsFunction(self._io.wait_until, "waitUntil")
 
-    def passThroughOnException(self) -> None:
+    @property
+    def passThroughOnException(self) -> JsFunction:
         """There is no origin behind a local Worker to pass through to."""
+        return JsFunction(lambda: None, "passThroughOnException")
 
-    def abort(self, reason: Any = None) -> None:
-        self._io.close()
+    @property
+    def abort(self) -> JsFunction:
+        return JsFunction(lambda _reason=None: self._io.close(), "abort")
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *_NOT_HERE]
 
     def own_properties(self) -> dict[str, Any]:
         return {name: self._parts.setdefault(name, {}) for name in _PARTS}

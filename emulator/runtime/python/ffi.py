@@ -7,7 +7,9 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from flarebed.emulator.runtime.python import data, promise, proxy, pyproxy
+from flarebed.emulator.runtime.python.bigint import JsBigInt
 from flarebed.emulator.runtime.python.context import CURRENT
+from flarebed.emulator.runtime.python.js.protocols import JsFunction
 from flarebed.emulator.runtime.python.proxy import JsProxy, ProxyType, from_python, to_python
 from flarebed.emulator.runtime.python.pyproxy import ToJs, dict_to_map, dict_to_object
 
@@ -40,7 +42,7 @@ def _dict_factory(converter: Callable[..., Any] | None) -> Callable[[list[list[A
     if converter is None:
         io = CURRENT.get(None)
         return dict_to_map if io is not None and io.services.pyodide_version.startswith("0.") else dict_to_object
-    if getattr(converter, "is_from_entries", False):
+    if isinstance(converter, JsFunction) and converter.name == "fromEntries":
         return dict_to_object
     return lambda pairs: from_python(converter(to_python(pairs)))
 
@@ -115,9 +117,11 @@ class InternalError(Exception):
 
 def ffi_names() -> dict[str, Any]:
     """The members of `pyodide.ffi`."""
-    own: list[Any] = [to_js, run_sync, can_run_sync, register_js_module, unregister_js_module, InternalError]
+    own: list[Any] = [
+        to_js, run_sync, can_run_sync, register_js_module, unregister_js_module, InternalError, JsBigInt,
+    ]  # fmt: skip
     taken = {
-        proxy: ("JsProxy", "JsException", "JsNull", "jsnull", "JsBigInt"),
+        proxy: ("JsProxy", "JsException", "JsNull", "jsnull"),
         pyproxy: ("ConversionError", "create_proxy", "create_once_callable", "destroy_proxies"),
     }
     names = {function.__name__: function for function in own}

@@ -20,7 +20,8 @@ from flarebed.emulator.runtime.python.context import current
 from flarebed.emulator.runtime.python.data import JsObject
 from flarebed.emulator.runtime.python.ffi import ffi_names
 from flarebed.emulator.runtime.python.js import globals as js_globals
-from flarebed.emulator.runtime.python.promise import JsPromise
+from flarebed.emulator.runtime.python.js.protocols import JsFunction
+from flarebed.emulator.runtime.python.promise import Promise
 from flarebed.emulator.runtime.python.proxy import Constructor, JsException, JsProxy, from_js_error, from_python
 from flarebed.emulator.runtime.python.workflow_step import SdkWorkflows
 
@@ -77,7 +78,7 @@ class HostModules:
         self._own_modules: dict[str, JsModule] = {}
         self.flags = JsModule("_cloudflare_compat_flags", {})
         self.workers_module = JsModule(
-            "cloudflare:workers", {"env": self.env.js_value(), "waitUntil": from_python(_wait_until)}
+            "cloudflare:workers", {"env": self.env.js_value(), "waitUntil": JsFunction(_wait_until, "waitUntil")}
         )
         self._js_modules: dict[str, Any] = {
             "cloudflare:workers": self.workers_module,
@@ -137,14 +138,14 @@ class HostModules:
             patchWaitUntil=lambda _ctx: None,
         )
 
-    def _import(self, name: str) -> JsPromise:
+    def _import(self, name: str) -> Promise:
         """`import(name)` of an ES module: those that workerd has and we know, and the Worker's own files."""
         try:
-            return JsPromise.fulfilled(self._js_modules[name] if name in self._js_modules else self._own_module(name))
+            return Promise.fulfilled(self._js_modules[name] if name in self._js_modules else self._own_module(name))
         except JsError as error:
-            return JsPromise.rejected(from_js_error(error))
+            return Promise.rejected(from_js_error(error))
         except JsException as error:
-            return JsPromise.rejected(error)
+            return Promise.rejected(error)
 
     def _own_module(self, specifier: str) -> JsModule:
         assert self._bundle is not None, "use() comes first"

@@ -158,13 +158,17 @@ def _patch_input() -> None:
 
 
 def _patch_json() -> None:
-    """`json.dumps(jsnull)` is "null" in Pyodide."""
-    default = json.JSONEncoder.default
+    """`json.dumps(jsnull)` is "null" in Pyodide, also for an encoder with a default of its own."""
+    default, set_up = json.JSONEncoder.default, json.JSONEncoder.__init__
+
+    def with_default(self: json.JSONEncoder, *, default: Any = None, **options: Any) -> None:
+        set_up(self, default=default and (lambda o: None if o is jsnull else default(o)), **options)
 
     def with_null(self: json.JSONEncoder, o: Any) -> Any:
         return None if o is jsnull else default(self, o)
 
     json.JSONEncoder.default = with_null  # type: ignore[method-assign]
+    json.JSONEncoder.__init__ = with_default  # type: ignore[method-assign]
 
 
 async def _inline(function: Callable[..., Any], *arguments: Any, **_options: Any) -> Any:

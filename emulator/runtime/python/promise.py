@@ -1,4 +1,4 @@
-"""JsPromise: a JavaScript promise, awaitable in Python, and the bridge by which work outside the Worker settles one.
+"""Promise: a JavaScript promise, awaitable in Python, and the bridge by which work outside the Worker settles one.
 
 A binding's coroutine is started inline; most answer at once (a read), and then no task is made for them.
 """
@@ -9,11 +9,20 @@ import asyncio
 import inspect
 from asyncio import events
 from collections.abc import Awaitable, Callable, Coroutine, Generator
-from typing import Any
+from typing import Any, Self
 
 from flarebed.bindings.errors import JsError
 from flarebed.emulator.runtime.python.context import CURRENT, IoContext
-from flarebed.emulator.runtime.python.proxy import JsException, JsProxy, from_js_error, from_python, throw, to_python
+from flarebed.emulator.runtime.python.promise_future import FutureMethods
+from flarebed.emulator.runtime.python.proxy import (
+    _WRAPPERS,
+    JsException,
+    JsProxy,
+    from_js_error,
+    from_python,
+    throw,
+    to_python,
+)
 from flarebed.emulator.runtime.python.tracebacks import python_traceback
 
 GLOBAL_SCOPE = (
@@ -31,27 +40,27 @@ def io_context() -> IoContext:
     return io
 
 
-class JsPromise(JsProxy, js="Promise"):
-    """A promise. `state` is pending, fulfilled or rejected; `result` is a value, or the exception to raise."""
+class Promise(FutureMethods):
+    """A promise, as a call gives it. `state` is pending, fulfilled or rejected; `value` is a value, or an exception."""
 
-    __slots__ = ("__weakref__", "_callbacks", "_io", "result", "state")
+    __slots__ = ("__weakref__", "_callbacks", "_io", "state", "value")
 
     def __init__(self) -> None:
         self.state = "pending"
-        self.result: Any = None
+        self.value: Any = None
         self._callbacks: list[Callable[[], object]] | None = None
         self._io: IoContext | None = CURRENT.get(None)
 
     @classmethod
-    def fulfilled(cls, value: Any) -> JsPromise:
+    def fulfilled(cls, value: Any) -> Self:
         promise = cls()
-        promise.state, promise.result = "fulfilled", value
+        promise.state, promise.value = "fulfilled", value
         return promise
 
     @classmethod
-    def rejected(cls, error: BaseException) -> JsPromise:
+    def rejected(cls, error: BaseException) -> Self:
         promise = cls()
-        promise.state, promise.result = "rejected", error
+        promise.state, promise.value = "rejected", error
         return promise
 
     def fulfil(self, value: Any) -> None:
@@ -60,10 +69,10 @@ class JsPromise(JsProxy, js="Promise"):
     def reject(self, error: BaseException) -> None:
         self._settle("rejected", error)
 
-    def _settle(self, state: str, result: Any) -> None:
+    def _settle(self, state: str, value: Any) -> None:
         if self.state != "pending":
             return
-        self.state, self.result = state, result
+        self.state, self.value = state, value
         callbacks, self._callbacks = self._callbacks, None
         for callback in callbacks or ():
             callback()
@@ -86,10 +95,13 @@ class JsPromise(JsProxy, js="Promise"):
         else:
             yield  # an await always lets others run, as in JavaScript
         if self.state == "rejected":
-            raise self.result
-        return to_python(self.result)
+            raise self.value
+        return to_python(self.value)
 
-    def then(self, on_fulfilled: Any = None, on_rejected: Any = None) -> JsPromise:
+    def python_value(self) -> Any:
+        return to_python(self.value)
+
+    def then(self, on_fulfilled: Any = None, on_rejected: Any = None) -> Promise:
         return promise_of(self._then(on_fulfilled, on_rejected))
 
     async def _then(self, on_fulfilled: Any, on_rejected: Any) -> Any:
@@ -103,10 +115,10 @@ class JsPromise(JsProxy, js="Promise"):
             result = value if on_fulfilled is None else on_fulfilled(value)
         return await result if inspect.isawaitable(result) else result
 
-    def catch(self, on_rejected: Any) -> JsPromise:
+    def catch(self, on_rejected: Any) -> Promise:
         return self.then(None, on_rejected)
 
-    def finally_(self, on_finally: Any) -> JsPromise:
+    def finally_(self, on_finally: Any) -> Promise:
         return promise_of(self._finally(on_finally))
 
     async def _finally(self, on_finally: Any) -> Any:
@@ -118,11 +130,24 @@ class JsPromise(JsProxy, js="Promise"):
                 await result
 
 
-def promise_of(awaitable: Awaitable[Any]) -> JsPromise:
+Promise.__module__, Promise.__name__, Promise.__qualname__ = "pyodide.webloop", "PyodideFuture", "PyodideFuture"
+_WRAPPERS[Promise] = lambda promise: promise
+
+
+class JsPromise(Promise, JsProxy, js="Promise"):
+    """A promise that is a property of an object, or was made by `js.Promise.new`: Python sees the JavaScript object."""
+
+    __slots__ = ()
+    _asyncio_future_blocking = None  # type: ignore[assignment]  # to asyncio it is an awaitable, no future
+    __repr__ = JsProxy.__repr__
+    __hash__ = None
+
+
+def promise_of(awaitable: Awaitable[Any]) -> Promise:
     """A promise for a Python awaitable of Worker code; it runs on the Worker's loop."""
     io = CURRENT.get()
     task = asyncio.ensure_future(awaitable, loop=io.loop)
-    promise = JsPromise()
+    promise = Promise()
 
     def settle(done: asyncio.Future[Any]) -> None:
         if done.cancelled():
@@ -136,7 +161,7 @@ def promise_of(awaitable: Awaitable[Any]) -> JsPromise:
     return promise
 
 
-def start(work: Coroutine[Any, Any, Any]) -> JsPromise:
+def start(work: Coroutine[Any, Any, Any]) -> Promise:
     """Run outside work (a binding call): its first step inline, the rest, if any, as a task on the host's loop."""
     try:
         io = io_context()
@@ -147,19 +172,19 @@ def start(work: Coroutine[Any, Any, Any]) -> JsPromise:
     try:
         waits_for = work.send(None)
     except StopIteration as stop:
-        return JsPromise.fulfilled(stop.value)
+        return Promise.fulfilled(stop.value)
     except JsError as error:
-        return JsPromise.rejected(from_js_error(error))
+        return Promise.rejected(from_js_error(error))
     finally:
         events._set_running_loop(io.loop)
-    promise = JsPromise()
+    promise = Promise()
     io.begin_outside()
     task = io.services.clock.spawn(_resume(work, waits_for), "binding call")
     task.add_done_callback(lambda done: _settle_from_outside(done, promise, io))
     return promise
 
 
-def _settle_from_outside(done: asyncio.Task[Any], promise: JsPromise, io: IoContext) -> None:
+def _settle_from_outside(done: asyncio.Task[Any], promise: Promise, io: IoContext) -> None:
     """Runs on the host's loop; settling wakes Worker code through its own loop."""
     if done.cancelled():
         error: BaseException | None = throw("The operation was aborted", "AbortError")

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from flarebed.bindings import ecma
 from flarebed.bindings.errors import JsError
 from flarebed.bindings.values import UNDEFINED, BigInt, Error, Undefined
+from flarebed.emulator.runtime.python.bigint import JsBigInt
+from flarebed.emulator.runtime.python.proxy_names import names_of
 
 if TYPE_CHECKING:
     from typing import Self
@@ -45,37 +47,7 @@ class JsNull:
 jsnull = JsNull()
 
 
-class JsBigInt(int):
-    """A JavaScript bigint in Python."""
-
-
-def _keeps_type(operation: Callable[..., Any]) -> Callable[..., Any]:
-    def operate(self: JsBigInt, *others: Any) -> Any:
-        result = operation(self, *others)
-        return JsBigInt(result) if type(result) is int else result
-
-    return operate
-
-
-for _name in (
-    "add",
-    "sub",
-    "mul",
-    "floordiv",
-    "mod",
-    "pow",
-    "and",
-    "or",
-    "xor",
-    "lshift",
-    "rshift",
-    "neg",
-    "pos",
-    "abs",
-):
-    setattr(JsBigInt, f"__{_name}__", _keeps_type(getattr(int, f"__{_name}__")))
-for _ffi_name in (JsNull, JsBigInt):
-    _ffi_name.__module__ = "pyodide.ffi"
+JsNull.__module__ = "pyodide.ffi"
 
 
 class ProxyType(type):
@@ -90,9 +62,8 @@ class ProxyType(type):
         public: bool = False, js: str | None = None, wraps: tuple[type, ...] = (),
     ) -> ProxyType:  # fmt: skip
         space["__module__"] = "pyodide.ffi"
-        if not public:
-            space["__qualname__"] = "JsProxy"
-        cls = super().__new__(mcs, name if public else "pyodide.ffi.JsProxy", bases, space)
+        shown = space["__qualname__"] = name if public else "JsProxy"
+        cls = super().__new__(mcs, f"pyodide.ffi.{shown}", bases, space)
         cls.js_name = js or name
         _WRAPPERS[cls] = _itself
         for wrapped in wraps:
@@ -100,7 +71,7 @@ class ProxyType(type):
         return cls
 
     @property
-    def __name__(cls) -> str:
+    def __name__(cls) -> str:  # type: ignore[override]
         """Python's own messages name the type as C does, in full; its name for others is the short one."""
         full: str = type.__dict__["__name__"].__get__(cls)
         return full.rpartition(".")[2]
@@ -202,6 +173,9 @@ class JsProxy(metaclass=ProxyType, public=True, js="Object"):
 
     __hash__ = None  # type: ignore[assignment]
 
+    def __dir__(self) -> list[str]:
+        return names_of(type(self).__mro__[: -len(JsProxy.__mro__)], self.own_properties())
+
     def __reduce_ex__(self, _protocol: Any) -> Any:
         raise TypeError("cannot pickle 'pyodide.ffi.JsProxy' object")
 
@@ -218,10 +192,6 @@ class JsException(JsProxy, Exception, public=True):
     @property
     def args(self) -> tuple[Any, ...]:  # type: ignore[override]
         return (self,)
-
-    @property
-    def js_error(self) -> JsException:
-        return self
 
     def __reduce_ex__(self, _protocol: Any) -> Any:
         return JsException, (self.value.name, self.value.message)
@@ -246,6 +216,8 @@ class JsException(JsProxy, Exception, public=True):
     def __getattr__(self, name: str) -> Any:
         if name in ("name", "message", "stack"):
             return getattr(self.value, name)
+        if name == "js_error":
+            return self
         if name == "cause" and self.value.cause is not UNDEFINED:
             return to_python(self.value.cause)
         if name != "value" and name in self.value.properties:

@@ -12,6 +12,7 @@ from typing import Any
 
 from flarebed.bindings import ecma
 from flarebed.bindings.values import MAX_SAFE_INTEGER, UNDEFINED, same_value_zero
+from flarebed.emulator.runtime.python.js.iterators import ArrayIterator
 from flarebed.emulator.runtime.python.js.protocols import (
     ValueConstructor,
     caller,
@@ -119,10 +120,10 @@ class ArrayReads:
         return self._like(items)
 
     def entries(self) -> Any:
-        return iter([to_python([index, item]) for index, item in enumerate(self._elements())])
+        return ArrayIterator([to_python([index, item]) for index, item in enumerate(self._elements())])
 
     def values(self) -> Any:
-        return iter([to_python(item) for item in self._elements()])
+        return ArrayIterator([to_python(item) for item in self._elements()])
 
     def _each(self, function: Any) -> Any:
         """(element, what the function gives for it), as far as it is asked for."""

@@ -13,7 +13,7 @@ from flarebed.bindings.values import ArrayBuffer, View
 from flarebed.emulator.runtime.python.context import current
 from flarebed.emulator.runtime.python.js import idl
 from flarebed.emulator.runtime.python.js.readable import ReadableStream
-from flarebed.emulator.runtime.python.promise import JsPromise
+from flarebed.emulator.runtime.python.promise import Promise
 from flarebed.emulator.runtime.python.proxy import JsProxy
 
 
@@ -48,14 +48,14 @@ class Blob(JsProxy):
         last = idl.integer(end, len(self._data))
         return Blob.of(self._data[slice(first, last)], _normalized(content_type))
 
-    def text(self) -> JsPromise:
-        return JsPromise.fulfilled(self._data.decode(errors="replace"))
+    def text(self) -> Promise:
+        return Promise.fulfilled(self._data.decode(errors="replace"))
 
-    def arrayBuffer(self) -> JsPromise:
-        return JsPromise.fulfilled(ArrayBuffer(self._data))
+    def arrayBuffer(self) -> Promise:
+        return Promise.fulfilled(ArrayBuffer(self._data))
 
-    def bytes(self) -> JsPromise:
-        return JsPromise.fulfilled(View(ArrayBuffer(self._data)))
+    def bytes(self) -> Promise:
+        return Promise.fulfilled(View(ArrayBuffer(self._data)))
 
     def stream(self) -> ReadableStream:
         return ReadableStream.of_bytes(self._data)

@@ -21,7 +21,7 @@ from flarebed.emulator.runtime.python.js.headers import Headers
 from flarebed.emulator.runtime.python.js.readable import ReadableStream
 from flarebed.emulator.runtime.python.js.readers import LOCKED
 from flarebed.emulator.runtime.python.js.url import URLSearchParams
-from flarebed.emulator.runtime.python.promise import JsPromise, io_context, promise_of
+from flarebed.emulator.runtime.python.promise import Promise, io_context, promise_of
 from flarebed.emulator.runtime.python.proxy import JsProxy, from_js_error, jsnull, throw, to_python
 
 USED = "Body has already been used. It can only be used once. Use tee() first if you need to read it twice."
@@ -119,7 +119,7 @@ class Body(JsProxy):
 
     # Reading.
 
-    def text(self) -> JsPromise:
+    def text(self) -> Promise:
         content_type = self._content_type()
         if content_type and self._source is not None and not self.bodyUsed:
             kind = mime.parse(content_type)
@@ -127,26 +127,26 @@ class Body(JsProxy):
                 current().services.log("warn", NOT_TEXT.format(content_type))
         return self._read(_text)
 
-    def json(self) -> JsPromise:
+    def json(self) -> Promise:
         return self._read(_json)
 
-    def arrayBuffer(self) -> JsPromise:
+    def arrayBuffer(self) -> Promise:
         return self._read(ArrayBuffer)
 
-    def bytes(self) -> JsPromise:
+    def bytes(self) -> Promise:
         return self._read(lambda data: View(ArrayBuffer(data)))
 
-    def blob(self) -> JsPromise:
+    def blob(self) -> Promise:
         kind = mime.parse(self._content_type())
         return self._read(lambda data: Blob.of(data, "" if kind is None else str(kind)))
 
-    def formData(self) -> JsPromise:
+    def formData(self) -> Promise:
         if self.bodyUsed:
-            return JsPromise.rejected(throw(USED, "TypeError"))
+            return Promise.rejected(throw(USED, "TypeError"))
         content_type = self._content_type()
         if not content_type:
             text = "Parsing a Body as FormData requires a Content-Type header."
-            return JsPromise.rejected(throw(text, "TypeError"))
+            return Promise.rejected(throw(text, "TypeError"))
         return self._read(lambda data: form.decode(data, content_type))
 
     def _content_type(self) -> str:
@@ -155,22 +155,22 @@ class Body(JsProxy):
         value = self.headers.get("content-type")
         return value if isinstance(value, str) else ""
 
-    def _read(self, convert: Callable[[builtins.bytes], Any]) -> JsPromise:
+    def _read(self, convert: Callable[[builtins.bytes], Any]) -> Promise:
         source = self._source
         if source is None:
             return _converted(convert, b"")
         if type(source) is bytes:
             if self._used:
-                return JsPromise.rejected(throw(USED, "TypeError"))
+                return Promise.rejected(throw(USED, "TypeError"))
             self._used = True
             return _converted(convert, source)
         assert isinstance(source, ReadableStream)
         if source._disturbed or source.locked:
-            return JsPromise.rejected(throw(USED if source._disturbed else LOCKED, "TypeError"))
+            return Promise.rejected(throw(USED if source._disturbed else LOCKED, "TypeError"))
         try:
             return _then(read_all(source), convert)
         except Exception as error:
-            return JsPromise.rejected(error)
+            return Promise.rejected(error)
 
     def _branch(self) -> Source:
         """Another body with the same bytes, for a clone."""
@@ -182,7 +182,7 @@ class Body(JsProxy):
         return branch
 
 
-def read_all(stream: ReadableStream) -> JsPromise:
+def read_all(stream: ReadableStream) -> Promise:
     """A promise of the ArrayBuffer of all that an untouched stream gives."""
     if stream._host is not None:
         stream._disturbed = True
@@ -196,36 +196,36 @@ async def _collect(stream: ReadableStream) -> Any:
     while True:
         result = reader.read()
         await result
-        if result.result["done"]:
+        if result.value["done"]:
             return to_python(ArrayBuffer(b"".join(parts)))
-        value = result.result["value"]
+        value = result.value["value"]
         if not isinstance(value, View | ArrayBuffer):
             raise throw("This ReadableStream did not return bytes.", "TypeError")
         parts.append(idl.value_bytes(value))
 
 
-def _then(promise: JsPromise, convert: Callable[[bytes], Any]) -> JsPromise:
+def _then(promise: Promise, convert: Callable[[bytes], Any]) -> Promise:
     """The promise of what `convert` makes of the bytes."""
-    converted = JsPromise()
+    converted = Promise()
 
     def settle() -> None:
         if promise.state == "rejected":
-            converted.reject(promise.result)
+            converted.reject(promise.value)
             return
-        made = _converted(convert, idl.value_bytes(promise.result))
-        converted._settle(made.state, made.result)
+        made = _converted(convert, idl.value_bytes(promise.value))
+        converted._settle(made.state, made.value)
 
     promise.when_settled(settle)
     return converted
 
 
-def _converted(convert: Callable[[bytes], Any], data: bytes) -> JsPromise:
+def _converted(convert: Callable[[bytes], Any], data: bytes) -> Promise:
     try:
-        return JsPromise.fulfilled(convert(data))
+        return Promise.fulfilled(convert(data))
     except JsError as error:
-        return JsPromise.rejected(from_js_error(error))
+        return Promise.rejected(from_js_error(error))
     except Exception as error:
-        return JsPromise.rejected(error)
+        return Promise.rejected(error)
 
 
 def _text(data: bytes) -> str:

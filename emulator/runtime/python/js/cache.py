@@ -20,7 +20,7 @@ from flarebed.emulator.runtime.python.js.headers import Headers
 from flarebed.emulator.runtime.python.js.request import Request
 from flarebed.emulator.runtime.python.js.response import Response
 from flarebed.emulator.runtime.python.js.url import parse
-from flarebed.emulator.runtime.python.promise import JsPromise, io_context, promise_of
+from flarebed.emulator.runtime.python.promise import Promise, io_context, promise_of
 from flarebed.emulator.runtime.python.proxy import JsProxy, throw
 
 _DIRECTIVE = re.compile(r"([\w-]+)(?:=\"?([^\",]*)\"?)?")
@@ -45,13 +45,13 @@ class Cache(JsProxy):
     def __init__(self) -> None:
         self._entries: dict[str, _Stored] = {}
 
-    def put(self, request: Any, response: Any) -> JsPromise:
+    def put(self, request: Any, response: Any) -> Promise:
         io_context()
         try:
             asked = _request(request)
             _check(asked, response)
         except Exception as error:
-            return JsPromise.rejected(error)
+            return Promise.rejected(error)
         return promise_of(self._put(asked.url, response))
 
     async def _put(self, url: str, response: Response) -> None:
@@ -63,27 +63,27 @@ class Cache(JsProxy):
             headers.set("cf-cache-status", "HIT")
             self._entries[url] = _Stored(response.status, headers, body, now_ms + lifetime_ms)
 
-    def match(self, request: Any, init: Any = None, **options: Any) -> JsPromise:
+    def match(self, request: Any, init: Any = None, **options: Any) -> Promise:
         io_context()
         try:
             asked = _request(request)
         except Exception as error:
-            return JsPromise.rejected(error)
+            return Promise.rejected(error)
         stored = self._entries.get(asked.url)
         ignores_method = idl.truthy(idl.member(init, options, "ignoreMethod"))
         if stored is None or stored.expires_ms <= current().services.clock.now_ms():
-            return JsPromise.fulfilled(UNDEFINED)
+            return Promise.fulfilled(UNDEFINED)
         if asked.method != "GET" and not ignores_method:
-            return JsPromise.fulfilled(UNDEFINED)
-        return JsPromise.fulfilled(Response.of(stored.status, stored.headers.copy(immutable=True), stored.body))
+            return Promise.fulfilled(UNDEFINED)
+        return Promise.fulfilled(Response.of(stored.status, stored.headers.copy(immutable=True), stored.body))
 
-    def delete(self, request: Any, _init: Any = None, **_options: Any) -> JsPromise:
+    def delete(self, request: Any, _init: Any = None, **_options: Any) -> Promise:
         io_context()
         try:
             asked = _request(request)
         except Exception as error:
-            return JsPromise.rejected(error)
-        return JsPromise.fulfilled(self._entries.pop(asked.url, None) is not None)
+            return Promise.rejected(error)
+        return Promise.fulfilled(self._entries.pop(asked.url, None) is not None)
 
 
 def _request(request: Any) -> Request:
@@ -146,8 +146,8 @@ class CacheStorage(JsProxy):
         self.default = Cache()
         self._named: dict[str, Cache] = {}
 
-    def open(self, name: Any) -> JsPromise:
+    def open(self, name: Any) -> Promise:
         text = idl.string(name)
         if len(text) >= _MAX_NAME:
-            return JsPromise.rejected(throw("Cache name is too long.", "TypeError"))
-        return JsPromise.fulfilled(self._named.setdefault(text, Cache()))
+            return Promise.rejected(throw("Cache name is too long.", "TypeError"))
+        return Promise.fulfilled(self._named.setdefault(text, Cache()))

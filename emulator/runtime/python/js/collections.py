@@ -2,20 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, MutableMapping
 from typing import Any, ClassVar
 
 from flarebed.bindings import ecma
 from flarebed.bindings.values import UNDEFINED, Map, Set
+from flarebed.emulator.runtime.python.js.iterators import MapIterator, SetIterator
 from flarebed.emulator.runtime.python.js.protocols import ValueConstructor, caller, entry, iterate
 from flarebed.emulator.runtime.python.proxy import Constructor, JsProxy, from_python, throw, to_python
 
 
-class MapMethods:
+class MappingMethods:
+    """Python's mutable mapping, for what has `get`, `set`, `has`, `delete`, a size and an iterator of its keys."""
+
+    __slots__ = ()
+
+    keys = MutableMapping.keys
+    values = MutableMapping.values
+    items = MutableMapping.items
+    popitem = MutableMapping.popitem
+    setdefault = MutableMapping.setdefault
+    update = MutableMapping.update
+
+    def pop(self: Any, key: Any, *default: Any) -> Any:
+        if key not in self:
+            if default:
+                return default[0]
+            raise KeyError(key)
+        value = self[key]
+        self.delete(key)
+        return value
+
+
+class MapMethods(MappingMethods):
     """The methods of a Map's proxy beside Python's mapping; `value` is the Map."""
 
     __slots__ = ()
     value: Map
+
+    def entries(self) -> MapIterator:
+        return MapIterator(to_python([key, value]) for key, value in self.value.items())
 
     def forEach(self, action: Any) -> None:
         call = caller(from_python(action))
@@ -65,13 +91,13 @@ class SetMethods:
         for member in self.value:
             call(member, member, self.value)
 
-    def values(self) -> Iterator[Any]:
-        return map(to_python, self.value)
+    def values(self) -> SetIterator:
+        return SetIterator(map(to_python, self.value))
 
     keys = values
 
-    def entries(self) -> Iterator[Any]:
-        return (to_python([member, member]) for member in self.value)
+    def entries(self) -> SetIterator:
+        return SetIterator(to_python([member, member]) for member in self.value)
 
     def union(self, other: Any) -> Any:
         return to_python(Set([*self.value, *from_python(other)]))

@@ -117,8 +117,8 @@ class DateConstructor(ValueConstructor, js="Function"):
             return Date(self.UTC(*map(to_python, parts)))
         if isinstance(parts[0], Date):
             return Date(parts[0].ms)
-        if isinstance(parts[0], str):
-            return Date(parse(parts[0]))
+        if isinstance(parts[0], str) or ecma.is_object(parts[0]):
+            return Date(parse(ecma.to_string(parts[0])))
         return Date(ecma_date.time_clip(to_number(parts[0])))
 
     def __call__(self, *_arguments: Any, **_options: Any) -> str:
@@ -174,6 +174,12 @@ class DateMethods:
 
     __slots__ = ()
     value: Date
+
+    def __lt__(self, other: Any) -> bool:
+        return bool(self.value.ms < other.value.ms) if isinstance(other, DateMethods) else NotImplemented
+
+    def __le__(self, other: Any) -> bool:
+        return bool(self.value.ms <= other.value.ms) if isinstance(other, DateMethods) else NotImplemented
 
     def getTime(self) -> int | float:
         ms = self.value.ms

@@ -13,7 +13,7 @@ from typing import Any
 from flarebed.bindings.values import Error
 from flarebed.emulator.runtime.python.context import CURRENT, current
 from flarebed.emulator.runtime.python.js import idl
-from flarebed.emulator.runtime.python.promise import JsPromise, promise_of
+from flarebed.emulator.runtime.python.promise import Promise, promise_of
 from flarebed.emulator.runtime.python.proxy import Constructor, JsException, JsProxy, jsnull, throw, to_python
 
 
@@ -178,8 +178,8 @@ def _call(listener: Any, event: Event) -> None:
         uncaught(error)
         return
     if inspect.isawaitable(result):
-        promise = result if isinstance(result, JsPromise) else promise_of(result)
-        promise.when_settled(lambda: uncaught(promise.result) if promise.state == "rejected" else None)
+        promise = result if isinstance(result, Promise) else promise_of(result)
+        promise.when_settled(lambda: uncaught(promise.value) if promise.state == "rejected" else None)
 
 
 def handler_attribute(type: str) -> property:

@@ -24,31 +24,31 @@ from flarebed.emulator.runtime.python.js.response import NULL_BODY, Response
 from flarebed.emulator.runtime.python.js.websocket import WebSocket
 from flarebed.emulator.runtime.python.js.websocket_peer import SocketPeer
 from flarebed.emulator.runtime.python.js.work import as_error, outside, when_dropped
-from flarebed.emulator.runtime.python.promise import JsPromise, io_context
+from flarebed.emulator.runtime.python.promise import Promise, io_context
 from flarebed.emulator.runtime.python.proxy import throw
 
 _DATA = re.compile(r"data:([^,]*?)(;\s*base64)?,(.*)", re.IGNORECASE | re.DOTALL)
 
 
-def fetch(input: Any, init: Any = None, **options: Any) -> JsPromise:
+def fetch(input: Any, init: Any = None, **options: Any) -> Promise:
     """A promise of the Response."""
     try:
         io = io_context()
         request = Request(input, init, **options)
         if not idl.is_nothing(request.fetcher):
-            return cast("JsPromise", request.fetcher.fetch(request))
+            return cast("Promise", request.fetcher.fetch(request))
         if request._signal is not None and request._signal.aborted:
             raise as_error(request._signal.reason)
         if request.url.startswith("data:"):
-            return JsPromise.fulfilled(_data_response(request))
+            return Promise.fulfilled(_data_response(request))
         if not request.url.startswith(("http:", "https:")):
             raise throw(f"Fetch API cannot load: {request.url}", "TypeError")
         return _send(request, io)
     except Exception as error:
-        return JsPromise.rejected(error)
+        return Promise.rejected(error)
 
 
-def _send(request: Request, io: IoContext) -> JsPromise:
+def _send(request: Request, io: IoContext) -> Promise:
     if (request.headers.get("upgrade") or "").lower() == "websocket":
         return outside(_upgrade(request, io))
     outbound = _outbound()
@@ -81,9 +81,9 @@ def _headers(request: Request) -> list[tuple[str, str]]:
     return headers
 
 
-def _abortable(promise: JsPromise, exchange: Any, request: Request) -> JsPromise:
+def _abortable(promise: Promise, exchange: Any, request: Request) -> Promise:
     """Settled by whichever comes first, the response or the abort."""
-    result = JsPromise()
+    result = Promise()
     signal = request._signal
     assert signal is not None
 
@@ -92,7 +92,7 @@ def _abortable(promise: JsPromise, exchange: Any, request: Request) -> JsPromise
         exchange.abort(error)
         result.reject(error)
 
-    promise.when_settled(lambda: result._settle(promise.state, promise.result))
+    promise.when_settled(lambda: result._settle(promise.state, promise.value))
     signal.when_aborted(aborted)
     return result
 

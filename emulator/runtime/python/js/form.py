@@ -14,7 +14,8 @@ from ada_url import URLSearchParams as AdaParams
 
 from flarebed.emulator.runtime.python.js import mime
 from flarebed.emulator.runtime.python.js.blob import Blob, File
-from flarebed.emulator.runtime.python.js.idl import JsIterator, Keyed, string, utf8
+from flarebed.emulator.runtime.python.js.idl import Keyed, string, utf8
+from flarebed.emulator.runtime.python.js.iterators import EntryIterator, KeyIterator, ValueIterator
 from flarebed.emulator.runtime.python.proxy import from_python, jsnull, throw, to_python
 
 _UTF8 = ("utf-8", "utf8", "unicode-1-1-utf-8")
@@ -61,14 +62,14 @@ class FormData(Keyed):
         key = string(name)
         return any(known == key for known, _ in self._entries)
 
-    def entries(self) -> JsIterator:
-        return JsIterator(to_python([name, from_python(value)]) for name, value in self._entries)
+    def entries(self) -> EntryIterator:
+        return EntryIterator(to_python([name, from_python(value)]) for name, value in self._entries)
 
-    def keys(self) -> JsIterator:
-        return JsIterator(name for name, _ in self._entries)
+    def keys(self) -> KeyIterator:
+        return KeyIterator(name for name, _ in self._entries)
 
-    def values(self) -> JsIterator:
-        return JsIterator(value for _, value in self._entries)
+    def values(self) -> ValueIterator:
+        return ValueIterator(value for _, value in self._entries)
 
     def forEach(self, callback: Callable[..., Any], this: Any = None) -> None:
         for name, value in self._entries:

@@ -11,7 +11,8 @@ from typing import Any
 
 from flarebed.emulator.runtime.python.data import JsArray
 from flarebed.emulator.runtime.python.js import idl
-from flarebed.emulator.runtime.python.js.idl import JsIterator, Keyed, string
+from flarebed.emulator.runtime.python.js.idl import Keyed, string
+from flarebed.emulator.runtime.python.js.iterators import EntryIterator, KeyIterator, ValueIterator
 from flarebed.emulator.runtime.python.proxy import jsnull, throw, to_python
 
 _NAME = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+").fullmatch
@@ -106,14 +107,14 @@ class Headers(Keyed):
                 shown.append((key, field[1] if len(field) == 2 else ", ".join(field[1:])))
         return shown
 
-    def entries(self) -> JsIterator:
-        return JsIterator([JsArray([name, value]) for name, value in self.displayed()])
+    def entries(self) -> EntryIterator:
+        return EntryIterator([JsArray([name, value]) for name, value in self.displayed()])
 
-    def keys(self) -> JsIterator:
-        return JsIterator(name for name, _ in self.displayed())
+    def keys(self) -> KeyIterator:
+        return KeyIterator(name for name, _ in self.displayed())
 
-    def values(self) -> JsIterator:
-        return JsIterator(value for _, value in self.displayed())
+    def values(self) -> ValueIterator:
+        return ValueIterator(value for _, value in self.displayed())
 
     def forEach(self, callback: Callable[..., Any], this: Any = None) -> None:
         for name, value in self.displayed():

@@ -19,7 +19,7 @@ from flarebed.emulator.runtime.python.js import idl
 from flarebed.emulator.runtime.python.js.gzip_body import decompressed
 from flarebed.emulator.runtime.python.js.readers import ReadableStreamDefaultReader
 from flarebed.emulator.runtime.python.js.work import as_js_error, outside, turn_of, when_dropped
-from flarebed.emulator.runtime.python.promise import JsPromise
+from flarebed.emulator.runtime.python.promise import Promise
 from flarebed.emulator.runtime.python.proxy import throw
 
 if TYPE_CHECKING:
@@ -49,19 +49,19 @@ class HostSource:
         self._passed_on = False
         self._io = io
 
-    def pull(self, controller: ReadableStreamDefaultController) -> JsPromise:
+    def pull(self, controller: ReadableStreamDefaultController) -> Promise:
         """Fetch one chunk; resolved when it is in the stream."""
         self.check_request(CURRENT.get(None))
         chunk = outside(self._next())
-        done = JsPromise()
+        done = Promise()
 
         def took() -> None:
             if chunk.state == "rejected":
-                controller.fail(chunk.result)
-            elif chunk.result is UNDEFINED:
+                controller.fail(chunk.value)
+            elif chunk.value is UNDEFINED:
                 controller.finish()
             else:
-                controller.put(chunk.result)
+                controller.put(chunk.value)
             done.fulfil(UNDEFINED)
 
         chunk.when_settled(took)
@@ -72,7 +72,7 @@ class HostSource:
             return View(ArrayBuffer(data))
         return UNDEFINED
 
-    def cancel(self, _reason: Any) -> JsPromise:
+    def cancel(self, _reason: Any) -> Promise:
         return outside(self._close())
 
     async def _close(self) -> None:
@@ -81,7 +81,7 @@ class HostSource:
             if close is not None:
                 await close()
 
-    def read_all(self) -> JsPromise:
+    def read_all(self) -> Promise:
         """A promise of the ArrayBuffer of everything that is still to come."""
         self.check_request(CURRENT.get(None))
         return outside(self._collect())
@@ -160,7 +160,7 @@ class WorkerChunks:
         self._io = io
         self._context = Context()
         self._context.run(CURRENT.set, io)
-        self._arrived: asyncio.Future[JsPromise] | None = None
+        self._arrived: asyncio.Future[Promise] | None = None
         self._held = True
         self.done: asyncio.Future[None] = io.loop.create_future()
         io.begin_outside()
@@ -175,23 +175,23 @@ class WorkerChunks:
         self._held = False
         self._io.end_outside()
         result = await arrived
-        if result.state == "fulfilled" and not result.result["done"]:
-            value = result.result["value"]
+        if result.state == "fulfilled" and not result.value["done"]:
+            value = result.value["value"]
             if isinstance(value, View | ArrayBuffer):
                 return idl.value_bytes(value)
         self._finish()
         if result.state == "rejected":
-            raise as_js_error(result.result) from result.result
-        if result.result["done"]:
+            raise as_js_error(result.value) from result.value
+        if result.value["done"]:
             raise StopAsyncIteration
         raise type_error(NOT_BYTES)
 
-    def _read(self, arrived: asyncio.Future[JsPromise]) -> None:
+    def _read(self, arrived: asyncio.Future[Promise]) -> None:
         """In the Worker."""
         result = self._reader.read()
         result.when_settled(lambda: self._arrive(arrived, result))
 
-    def _arrive(self, arrived: asyncio.Future[JsPromise], result: JsPromise) -> None:
+    def _arrive(self, arrived: asyncio.Future[Promise], result: Promise) -> None:
         """From now until the consumer asks again, it is the outside that the Worker waits for."""
         if not self._held and not self.done.done():
             self._held = True

@@ -14,6 +14,7 @@ from flarebed.bindings import ecma
 from flarebed.bindings.errors import JsError
 from flarebed.bindings.values import ArrayBuffer, View
 from flarebed.emulator.runtime.python.data import JsBuffer
+from flarebed.emulator.runtime.python.js.iterators import EntryIterator
 from flarebed.emulator.runtime.python.proxy import JsProxy, from_js_error, from_python, jsnull, throw, to_python
 
 
@@ -70,9 +71,11 @@ def is_nothing(value: Any) -> bool:
 
 
 def member(init: Any, options: dict[str, Any], name: str) -> Any:
-    """A member of an options object, given as an object, as keyword arguments, or both; None if it has none."""
+    """A member of an options object, given as an object, a dict, keyword arguments; None if it has none."""
     if name in options:
         return options[name]
+    if isinstance(init, dict):
+        return init.get(name)
     return None if init is None or init is jsnull else getattr(init, name, None)
 
 
@@ -90,7 +93,7 @@ class Keyed(JsProxy):
         def set(self, key: Any, value: Any) -> None: ...
         def has(self, key: Any) -> bool: ...
         def delete(self, key: Any) -> None: ...
-        def entries(self) -> JsIterator: ...
+        def entries(self) -> EntryIterator: ...
 
     def __getitem__(self, key: Any) -> Any:
         return self.get(key)
@@ -105,7 +108,7 @@ class Keyed(JsProxy):
     def __contains__(self, key: object) -> bool:
         return self.has(key)
 
-    def js_iterator(self) -> JsIterator:
+    def js_iterator(self) -> EntryIterator:
         """What JavaScript iterates over, where Python sees keys."""
         return self.entries()
 
@@ -162,26 +165,6 @@ def not_of_type(method: str, interface: str, position: int, expected: str) -> Ex
     else:
         text = f"Failed to execute '{method}' on '{interface}': parameter {position} is not of type '{expected}'."
     return throw(text, "TypeError")
-
-
-class JsIterator(JsProxy, js="Iterator"):
-    """An iterator that JavaScript's `entries()`, `keys()` and `values()` give."""
-
-    __slots__ = ("_items",)
-
-    def __init__(self, items: Iterable[Any]) -> None:
-        self._items = iter(items)
-
-    def __iter__(self) -> JsIterator:
-        return self
-
-    def __next__(self) -> Any:
-        return next(self._items)
-
-    def next(self) -> Any:
-        for item in self._items:
-            return to_python({"value": from_python(item), "done": False})
-        return to_python({"value": from_python(None), "done": True})
 
 
 class JsAsyncIterator(JsProxy, js="AsyncIterator"):

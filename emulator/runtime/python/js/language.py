@@ -17,7 +17,7 @@ from flarebed.emulator.runtime.python.js.collections import Symbol, WeakMap, Wea
 from flarebed.emulator.runtime.python.js.console import Console
 from flarebed.emulator.runtime.python.js.object import Boolean, Reflect
 from flarebed.emulator.runtime.python.js.promises import PromiseConstructor, queueMicrotask
-from flarebed.emulator.runtime.python.js.protocols import JsFunction, Namespace, caller, iterate, to_integer
+from flarebed.emulator.runtime.python.js.protocols import JsFunction, Namespace, caller, iterate, plain, to_integer
 from flarebed.emulator.runtime.python.js.regexp import RegExp
 from flarebed.emulator.runtime.python.promise import JsPromise
 from flarebed.emulator.runtime.python.proxy import (
@@ -46,7 +46,7 @@ class Json(Namespace, js="JSON"):
         return to_python(value if reviver is None else _revived({"": value}, "", caller(from_python(reviver))))
 
     def stringify(self, value: Any = None, replacer: Any = None, space: Any = None) -> Any:
-        chosen = from_python(value)
+        chosen = plain(from_python(value))
         if isinstance(from_python(replacer), list):
             chosen = _with_keys(chosen, frozenset(map(ecma.to_string, from_python(replacer))))
         elif callable(replacer):

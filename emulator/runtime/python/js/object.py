@@ -27,6 +27,10 @@ class ObjectConstructor(ValueConstructor, js="Function"):
     def make(self, value: Any = UNDEFINED, *_rest: Any) -> Any:
         return {} if value is None or value is UNDEFINED else value
 
+    def new(self, *arguments: Any, **options: Any) -> Any:
+        """Pyodide's keyword arguments arrive as an object."""
+        return super().new(*arguments) if arguments else to_python({k: from_python(v) for k, v in options.items()})
+
     def __call__(self, *arguments: Any, **options: Any) -> Any:
         return self.new(*arguments, **options)
 
@@ -42,8 +46,6 @@ class ObjectConstructor(ValueConstructor, js="Function"):
     def fromEntries(self, entries: Any = None) -> Any:
         pairs = map(entry, iterate(from_python(entries)))
         return to_python({ecma.to_string(key): value for key, value in pairs})
-
-    fromEntries.is_from_entries = True  # type: ignore[attr-defined]  # `to_js` then makes the object directly
 
     def assign(self, target: Any, *sources: Any) -> Any:
         into = from_python(target)

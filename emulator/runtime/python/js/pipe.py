@@ -12,7 +12,7 @@ from flarebed.emulator.runtime.python.js.readers import LOCKED, ReadableStreamDe
 from flarebed.emulator.runtime.python.js.work import as_error
 from flarebed.emulator.runtime.python.js.writable import CLOSED, WritableStream, WritableStreamDefaultWriter
 from flarebed.emulator.runtime.python.js.writable import LOCKED as TARGET_LOCKED
-from flarebed.emulator.runtime.python.promise import JsPromise, promise_of
+from flarebed.emulator.runtime.python.promise import Promise, promise_of
 from flarebed.emulator.runtime.python.proxy import JsProxy, throw, to_python
 
 if TYPE_CHECKING:
@@ -60,11 +60,11 @@ class Pipe:
             except Exception as error:
                 await self._stop(None, error)
                 raise
-            if result.result["done"]:
+            if result.value["done"]:
                 if not self._keep_open:
                     await self._writer.close()
                 return
-            self._writer.write(to_python(result.result["value"]))
+            self._writer.write(to_python(result.value["value"]))
 
     async def _stop(self, cancel_with: BaseException | None, abort_with: BaseException | None) -> None:
         if abort_with is not None and not self._keep_target:
@@ -73,16 +73,16 @@ class Pipe:
             await self._reader.cancel(cancel_with)
 
 
-def pipe_to(source: ReadableStream, target: Any, init: Any = None, options: dict[str, Any] | None = None) -> JsPromise:
+def pipe_to(source: ReadableStream, target: Any, init: Any = None, options: dict[str, Any] | None = None) -> Promise:
     """Resolved when everything is written and the target closed."""
     if not isinstance(target, WritableStream):
         raise idl.not_of_type("pipeTo", "ReadableStream", 1, "WritableStream")
     if source.locked or target.locked:
-        return JsPromise.rejected(throw(LOCKED if source.locked else TARGET_LOCKED, "TypeError"))
+        return Promise.rejected(throw(LOCKED if source.locked else TARGET_LOCKED, "TypeError"))
     return promise_of(Pipe(source, target, init, options or {}).run())
 
 
 def pipe_through(source: ReadableStream, transform: JsProxy, init: Any, options: dict[str, Any]) -> Any:
     """The readable side of the transform that `source` is pumped into."""
-    pipe_to(source, transform.writable, init, options)  # type: ignore[attr-defined]
-    return transform.readable  # type: ignore[attr-defined]
+    pipe_to(source, transform.writable, init, options)
+    return transform.readable

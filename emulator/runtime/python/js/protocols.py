@@ -6,6 +6,7 @@ PyProxy, which `to_python` opens.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -27,7 +28,22 @@ def own_properties(value: Any) -> dict[str, Any]:
         return {str(index): item for index, item in enumerate(value.elements())}
     if isinstance(value, Error):
         return value.properties
-    return value.own_properties() if isinstance(value, JsProxy) else {}
+    if isinstance(value, JsProxy):
+        return value.own_properties()
+    look = to_python(value)
+    if isinstance(look, dict):
+        return {ecma.to_string(from_python(key)): from_python(item) for key, item in look.items()}
+    return {}
+
+
+def plain(value: Any) -> Any:
+    """The value with Python's containers opened, as JSON.stringify sees them: dicts are objects, sequences arrays."""
+    look = to_python(value)
+    if isinstance(look, dict):
+        return {name: plain(item) for name, item in own_properties(value).items()}
+    if isinstance(look, list | tuple | range | bytes | bytearray):
+        return [plain(from_python(item)) for item in look]
+    return value
 
 
 def iterate(value: Any) -> Iterator[Any]:
@@ -136,10 +152,35 @@ class JsFunction(JsProxy, js="Function"):
         return f"function {self.name}() {{ [native code] }}"
 
 
+class _Member:
+    """A method that is seen as the function of JavaScript it is: `js.JSON.stringify`."""
+
+    __slots__ = ("_function", "_name")
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+        self._name = function.__name__.removesuffix("_")
+
+    def __get__(self, instance: Any, _owner: Any = None) -> Any:
+        return JsFunction(self._function.__get__(instance), self._name)
+
+
+_PLAIN_METHODS = frozenset({*vars(JsProxy), "call", "apply", "bind", "make", "new"})
+
+
+def _members_are_functions(cls: type) -> None:
+    for name, member in [*vars(cls).items()]:
+        if inspect.isfunction(member) and not name.startswith("_") and name not in _PLAIN_METHODS:
+            setattr(cls, name, _Member(member))
+
+
 class Namespace(JsProxy):
     """An object like Math: functions under a tag, not a class."""
 
     __slots__ = ()
+
+    def __init_subclass__(cls) -> None:
+        _members_are_functions(cls)
 
     @property
     def constructor(self) -> Any:
@@ -150,6 +191,9 @@ class ValueConstructor(Constructor, js="Function"):
     """A constructor whose instances are plain values; subclasses say how one is made."""
 
     __slots__ = ()
+
+    def __init_subclass__(cls) -> None:
+        _members_are_functions(cls)
 
     def new(self, *arguments: Any, **options: Any) -> Any:
         return to_python(self.make(*map(from_python, arguments)))

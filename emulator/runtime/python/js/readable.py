@@ -28,7 +28,7 @@ from flarebed.emulator.runtime.python.js.readers import (
 from flarebed.emulator.runtime.python.js.strategies import strategy_of
 from flarebed.emulator.runtime.python.js.tee import Tee
 from flarebed.emulator.runtime.python.js.work import resolved
-from flarebed.emulator.runtime.python.promise import JsPromise
+from flarebed.emulator.runtime.python.promise import Promise
 from flarebed.emulator.runtime.python.proxy import (
     _WRAPPERS,
     Constructor,
@@ -75,7 +75,7 @@ class ReadableStream(JsProxy):
         self._state = "readable"
         self._error: BaseException | None = None
         self._reader: Any = None
-        self._reads: deque[JsPromise] = deque()
+        self._reads: deque[Promise] = deque()
         self._disturbed = False
         self._host: HostSource | None = None
         self._length: int | None = None
@@ -140,15 +140,15 @@ class ReadableStream(JsProxy):
             raise throw("mode must be undefined or 'byob' in call to getReader().", "TypeError")
         return ReadableStreamDefaultReader(self) if mode is None else ReadableStreamBYOBReader(self)
 
-    def cancel(self, reason: Any = None) -> JsPromise:
+    def cancel(self, reason: Any = None) -> Promise:
         if self.locked:
-            return JsPromise.rejected(throw(LOCKED, "TypeError"))
+            return Promise.rejected(throw(LOCKED, "TypeError"))
         return self.cancel_now(reason)
 
     def values(self, init: Any = None, **options: Any) -> JsAsyncIterator:
         reader = ReadableStreamDefaultReader(self)
 
-        def step() -> JsPromise:
+        def step() -> Promise:
             result = reader.read()
             result.when_settled(lambda: self._release_at_end(reader, result))
             return result
@@ -158,11 +158,11 @@ class ReadableStream(JsProxy):
     __aiter__ = values
 
     @staticmethod
-    def _release_at_end(reader: ReadableStreamDefaultReader, result: JsPromise) -> None:
-        if result.state == "rejected" or result.result["done"]:
+    def _release_at_end(reader: ReadableStreamDefaultReader, result: Promise) -> None:
+        if result.state == "rejected" or result.value["done"]:
             reader.releaseLock()
 
-    def pipeTo(self, target: Any, init: Any = None, **options: Any) -> JsPromise:
+    def pipeTo(self, target: Any, init: Any = None, **options: Any) -> Promise:
         return pipe_to(self, target, init, options)
 
     def pipeThrough(self, transform: Any, init: Any = None, **options: Any) -> Any:
@@ -186,29 +186,29 @@ class ReadableStream(JsProxy):
         Tee(reader, [one, two])
         return one, two
 
-    def read(self) -> JsPromise:
+    def read(self) -> Promise:
         """A promise of {value, done}, for the holder of the lock."""
         self._disturbed = True
         if self._state == "closed":
-            return JsPromise.fulfilled(dict(END))
+            return Promise.fulfilled(dict(END))
         if self._state == "errored":
             assert self._error is not None
-            return JsPromise.rejected(self._error)
+            return Promise.rejected(self._error)
         controller = self._controller
         if controller._queue:
-            return JsPromise.fulfilled({"value": controller.take(), "done": False})
-        promise = JsPromise()
+            return Promise.fulfilled({"value": controller.take(), "done": False})
+        promise = Promise()
         self._reads.append(promise)
         controller.pull_if_needed()
         return promise
 
-    def cancel_now(self, reason: Any) -> JsPromise:
+    def cancel_now(self, reason: Any) -> Promise:
         self._disturbed = True
         if self._state == "closed":
             return resolved()
         if self._state == "errored":
             assert self._error is not None
-            return JsPromise.rejected(self._error)
+            return Promise.rejected(self._error)
         self.end()
         return self._controller.cancelled(reason)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from flarebed.emulator.runtime.python.js import idl
 from flarebed.emulator.runtime.python.js.work import as_error, as_promise, in_worker, invoke, resolved
-from flarebed.emulator.runtime.python.promise import JsPromise
+from flarebed.emulator.runtime.python.promise import Promise
 from flarebed.emulator.runtime.python.proxy import JsProxy, from_python, jsnull, throw, to_python
 
 if TYPE_CHECKING:
@@ -74,10 +74,10 @@ class ReadableStreamDefaultController(JsProxy):
         started = as_promise(start(self)) if start is not None else resolved()
         in_worker(started, self._begin)
 
-    def _begin(self, started: JsPromise) -> None:
+    def _begin(self, started: Promise) -> None:
         self._started = True
         if started.state == "rejected":
-            self.fail(started.result)
+            self.fail(started.value)
         else:
             self.pull_if_needed()
 
@@ -128,7 +128,7 @@ class ReadableStreamDefaultController(JsProxy):
         if self._stream._state == "closed":
             self._stream._state = "readable"
 
-    def cancelled(self, reason: Any) -> JsPromise:
+    def cancelled(self, reason: Any) -> Promise:
         self._clear()
         cancel, self._cancel, self._pull = self._cancel, None, None
         return invoke(cancel, reason)
@@ -155,14 +155,14 @@ class ReadableStreamDefaultController(JsProxy):
                 return
             self._pulling = False
             if pulled.state == "rejected":
-                self.fail(pulled.result)
+                self.fail(pulled.value)
             if not self._pull_again:
                 return
 
-    def _pulled(self, pulled: JsPromise) -> None:
+    def _pulled(self, pulled: Promise) -> None:
         self._pulling = False
         if pulled.state == "rejected":
-            self.fail(pulled.result)
+            self.fail(pulled.value)
         elif self._pull_again:
             self.pull_if_needed()
 

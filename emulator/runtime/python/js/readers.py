@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from flarebed.bindings.values import ELEMENT_SIZES, UNDEFINED, ArrayBuffer, View
 from flarebed.emulator.runtime.python.js import idl
-from flarebed.emulator.runtime.python.promise import JsPromise, promise_of
+from flarebed.emulator.runtime.python.promise import JsPromise, Promise, promise_of
 from flarebed.emulator.runtime.python.proxy import JsProxy, throw, to_python
 
 if TYPE_CHECKING:
@@ -28,11 +28,11 @@ class ReadableStreamDefaultReader(JsProxy):
         if stream._reader is not None:
             raise throw(LOCKED, "TypeError")
         self._stream: ReadableStream | None = stream
-        self._closed: JsPromise | None = None
+        self._closed: Promise | None = None
         stream._reader = self
 
     @property
-    def closed(self) -> JsPromise:
+    def closed(self) -> Promise:
         if self._closed is None:
             self._closed = JsPromise()
             stream = self._stream
@@ -44,14 +44,14 @@ class ReadableStreamDefaultReader(JsProxy):
                 self._closed.reject(stream._error)
         return self._closed
 
-    def read(self) -> JsPromise:
+    def read(self) -> Promise:
         if self._stream is None:
-            return JsPromise.rejected(throw(RELEASED, "TypeError"))
+            return Promise.rejected(throw(RELEASED, "TypeError"))
         return self._stream.read()
 
-    def cancel(self, reason: Any = None) -> JsPromise:
+    def cancel(self, reason: Any = None) -> Promise:
         if self._stream is None:
-            return JsPromise.rejected(throw(RELEASED, "TypeError"))
+            return Promise.rejected(throw(RELEASED, "TypeError"))
         return self._stream.cancel_now(reason)
 
     def releaseLock(self) -> None:
@@ -80,18 +80,18 @@ class ReadableStreamBYOBReader(ReadableStreamDefaultReader):
 
     __slots__ = ()
 
-    def read(self, view: Any = None, init: Any = None, **options: Any) -> JsPromise:
+    def read(self, view: Any = None, init: Any = None, **options: Any) -> Promise:
         least = idl.integer(idl.member(init, options, "min"), 1)
         return self._fill(view, least)
 
-    def readAtLeast(self, least: Any, view: Any) -> JsPromise:
+    def readAtLeast(self, least: Any, view: Any) -> Promise:
         return self._fill(view, idl.integer(least, 1))
 
-    def _fill(self, view: Any, least: int) -> JsPromise:
+    def _fill(self, view: Any, least: int) -> Promise:
         target = view.js_value() if isinstance(view, JsProxy) else None
         if not isinstance(target, View) or not len(target):
             text = "read() on a BYOB reader requires a positive-sized TypedArray"
-            return JsPromise.rejected(throw(text, "TypeError"))
+            return Promise.rejected(throw(text, "TypeError"))
         return promise_of(self._fill_from(target, least * ELEMENT_SIZES[target.kind]))
 
     async def _fill_from(self, target: View, least: int) -> Any:
@@ -102,9 +102,9 @@ class ReadableStreamBYOBReader(ReadableStreamDefaultReader):
                 raise throw(RELEASED, "TypeError")
             result = stream.read()
             await result
-            if result.result["done"]:
+            if result.value["done"]:
                 break
-            data = idl.value_bytes(result.result["value"])
+            data = idl.value_bytes(result.value["value"])
             room = target.byte_length - len(filled)
             filled += data[:room]
             if len(data) > room:

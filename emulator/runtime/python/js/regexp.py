@@ -18,6 +18,10 @@ _FLAGS: Final = {"i": re.IGNORECASE, "m": re.MULTILINE, "s": re.DOTALL}
 _OTHER_FLAGS: Final = "dguvy"
 
 
+_SLASH: Final = re.compile(r"(\\.|\[(?:\\.|[^\]\\])*\])|/", re.DOTALL)
+"""A slash that would end a literal; what is escaped or in a class would not."""
+
+
 class RegExpConstructor(Constructor, js="Function"):
     """`js.RegExp`."""
 
@@ -39,7 +43,7 @@ class RegExp(JsProxy, js="RegExp"):
     def __init__(self, pattern: Any = "", flags: Any = None) -> None:
         given = pattern.flags if isinstance(pattern, RegExp) else ""
         of_pattern = pattern.source if isinstance(pattern, RegExp) else ecma.to_string(from_python(pattern))
-        self.source: str = of_pattern or "(?:)"
+        self.source: str = _SLASH.sub(lambda match: match[1] or "\\/", of_pattern) or "(?:)"
         self.flags: str = "".join(sorted(given if flags is None else ecma.to_string(from_python(flags))))
         self.lastIndex = 0
         self._pattern = self._compile()

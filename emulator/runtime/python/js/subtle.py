@@ -15,7 +15,7 @@ from flarebed.emulator.runtime.python.js import idl
 from flarebed.emulator.runtime.python.js.crypto_keys import CryptoKey, Parameters, digest_name, hasher
 from flarebed.emulator.runtime.python.js.crypto_library import Aes, Ecdsa, Ed25519, Rsa
 from flarebed.emulator.runtime.python.js.crypto_secret import Hkdf, Hmac, Pbkdf2
-from flarebed.emulator.runtime.python.promise import JsPromise
+from flarebed.emulator.runtime.python.promise import Promise
 from flarebed.emulator.runtime.python.proxy import JsProxy, throw, to_python
 
 _ALGORITHMS: dict[str, Any] = {
@@ -29,15 +29,15 @@ _ALGORITHMS: dict[str, Any] = {
 }
 
 
-def _promised(method: Callable[..., Any]) -> Callable[..., JsPromise]:
+def _promised(method: Callable[..., Any]) -> Callable[..., Promise]:
     """A method that gives a promise of its value, or of what it throws."""
 
     @functools.wraps(method)
-    def wrapper(*arguments: Any) -> JsPromise:
+    def wrapper(*arguments: Any) -> Promise:
         try:
-            return JsPromise.fulfilled(method(*arguments))
+            return Promise.fulfilled(method(*arguments))
         except Exception as error:
-            return JsPromise.rejected(error)
+            return Promise.rejected(error)
 
     return wrapper
 

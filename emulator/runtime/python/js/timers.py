@@ -12,7 +12,7 @@ from flarebed.bindings.values import UNDEFINED
 from flarebed.emulator.runtime.python.context import IoContext, current
 from flarebed.emulator.runtime.python.js import idl
 from flarebed.emulator.runtime.python.js.work import as_error, invoke
-from flarebed.emulator.runtime.python.promise import JsPromise, io_context
+from flarebed.emulator.runtime.python.promise import Promise, io_context
 from flarebed.emulator.runtime.python.proxy import JsProxy, throw
 
 _LONGEST_MS = 2**31 - 1
@@ -41,7 +41,7 @@ class Timeout(JsProxy):
             self._begin()
         uncaught = self._io.services.uncaught
         done = invoke(self._callback, *self._arguments)
-        done.when_settled(lambda: uncaught(done.result) if done.state == "rejected" else None)
+        done.when_settled(lambda: uncaught(done.value) if done.state == "rejected" else None)
 
     def clear(self) -> None:
         self._repeats = False
@@ -103,11 +103,11 @@ class Scheduler(JsProxy):
 
     __slots__ = ()
 
-    def wait(self, delay: Any, init: Any = None, **options: Any) -> JsPromise:
+    def wait(self, delay: Any, init: Any = None, **options: Any) -> Promise:
         """Resolved after so many milliseconds; rejected if `signal` aborts first."""
         io = io_context()
         signal = idl.member(init, options, "signal")
-        waited = JsPromise()
+        waited = Promise()
         handle = io.loop.call_later(max(idl.integer(delay), 0) / 1000, waited.fulfil, UNDEFINED)
 
         def aborted() -> None:

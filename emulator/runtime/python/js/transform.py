@@ -17,7 +17,7 @@ from flarebed.emulator.runtime.python.js.readable import ReadableStream
 from flarebed.emulator.runtime.python.js.strategies import strategy_of
 from flarebed.emulator.runtime.python.js.work import as_error, as_promise, invoke, resolved
 from flarebed.emulator.runtime.python.js.writable import WritableStream
-from flarebed.emulator.runtime.python.promise import JsPromise, promise_of
+from flarebed.emulator.runtime.python.promise import Promise, promise_of
 from flarebed.emulator.runtime.python.proxy import JsProxy, from_python, throw
 
 TERMINATED = "The transform stream has been terminated"
@@ -69,7 +69,7 @@ class TransformStream(JsProxy):
         self, writing: tuple[float, Callable[[Any], Any] | None], reading: tuple[float, Callable[[Any], Any] | None]
     ) -> None:
         self._transform = self._finish = None
-        self._wanted: JsPromise = resolved() if reading[0] else JsPromise()
+        self._wanted: Promise = resolved() if reading[0] else Promise()
         self.readable = ReadableStream.bare(*reading)
         self.readable._controller._pull = self._pull
         self.readable._controller._cancel = self._cancel
@@ -79,18 +79,18 @@ class TransformStream(JsProxy):
         self.writable._abort = self._abort
         self._controller = TransformStreamDefaultController(self)
 
-    def _started(self, started: JsPromise) -> None:
+    def _started(self, started: Promise) -> None:
         self.writable._started = False
         started.when_settled(lambda: self.writable._begin(started))
         if started.state == "rejected":
-            self.fail(started.result)
+            self.fail(started.value)
 
-    def _pull(self, _controller: Any) -> JsPromise:
+    def _pull(self, _controller: Any) -> Promise:
         """Somebody reads: let the writing side go on until it wrote something."""
         self._wanted.fulfil(UNDEFINED)
         return resolved()
 
-    def _write(self, chunk: Any, _controller: Any) -> JsPromise:
+    def _write(self, chunk: Any, _controller: Any) -> Promise:
         return self._take(chunk) if self._wanted.state != "pending" else promise_of(self._take_when_wanted(chunk))
 
     async def _take_when_wanted(self, chunk: Any) -> None:
@@ -100,27 +100,27 @@ class TransformStream(JsProxy):
             raise self.writable._error
         await self._take(chunk)
 
-    def _take(self, chunk: Any) -> JsPromise:
+    def _take(self, chunk: Any) -> Promise:
         done = self.transform(chunk)
         done.when_settled(lambda: self._took(done))
         return done
 
-    def _took(self, done: JsPromise) -> None:
+    def _took(self, done: Promise) -> None:
         if done.state == "rejected":
-            self.fail(done.result)
+            self.fail(done.value)
         elif not self.readable._controller._wants_more():
-            self._wanted = JsPromise()
+            self._wanted = Promise()
 
-    def transform(self, chunk: Any) -> JsPromise:
+    def transform(self, chunk: Any) -> Promise:
         """One chunk; without a function of the Worker's it goes through as it is."""
         if self._transform is not None:
             return invoke(self._transform, chunk, self._controller)
         return invoke(self._controller.enqueue, chunk)
 
-    def flush(self) -> JsPromise:
+    def flush(self) -> Promise:
         return invoke(self._finish, self._controller) if self._finish is not None else resolved()
 
-    def _close(self) -> JsPromise:
+    def _close(self) -> Promise:
         return promise_of(self._close_when_flushed())
 
     async def _close_when_flushed(self) -> None:
@@ -135,11 +135,11 @@ class TransformStream(JsProxy):
         if not self.readable._controller._closing:
             self.readable._controller.finish()
 
-    def _abort(self, reason: Any) -> JsPromise:
+    def _abort(self, reason: Any) -> Promise:
         self.readable._controller.fail(as_error(reason))
         return resolved()
 
-    def _cancel(self, reason: Any) -> JsPromise:
+    def _cancel(self, reason: Any) -> Promise:
         if self.writable._state == "writable":
             self.writable.start_failing(as_error(reason))
         self._wanted.fulfil(UNDEFINED)
@@ -167,10 +167,10 @@ class _PlatformTransform(TransformStream):
     def last(self) -> list[Any]:
         return []
 
-    def transform(self, chunk: Any) -> JsPromise:
+    def transform(self, chunk: Any) -> Promise:
         return invoke(self._put_all, self.step, chunk)
 
-    def flush(self) -> JsPromise:
+    def flush(self) -> Promise:
         return invoke(self._put_all, self.last)
 
     def _put_all(self, make: Callable[..., list[Any]], *chunk: Any) -> None:

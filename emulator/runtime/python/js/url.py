@@ -5,14 +5,16 @@ Source: https://url.spec.whatwg.org and workerd src/workerd/api/url-standard.c++
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, MutableMapping
 from typing import Any
 
 from ada_url import URL as AdaUrl
 from ada_url import URLSearchParams as AdaParams
 
 from flarebed.emulator.runtime.python.js import idl
-from flarebed.emulator.runtime.python.js.idl import JsIterator, Keyed, string
+from flarebed.emulator.runtime.python.js.collections import MappingMethods
+from flarebed.emulator.runtime.python.js.idl import Keyed, string
+from flarebed.emulator.runtime.python.js.iterators import EntryIterator
 from flarebed.emulator.runtime.python.proxy import Constructor, JsProxy, jsnull, throw, to_python
 
 
@@ -118,7 +120,7 @@ class URL(JsProxy):
             self._params._params = AdaParams(self.search.removeprefix("?"))
 
 
-class URLSearchParams(Keyed):
+class URLSearchParams(MappingMethods, Keyed):
     """The parameters of a query; those of a URL write themselves back to it.
 
     Having a size they are a mapping for Pyodide: Python iterates over the keys, `items()` has a key's first value.
@@ -160,9 +162,6 @@ class URLSearchParams(Keyed):
         found = self._params.get_all(string(name))
         return found[0] if found else jsnull
 
-    def items(self) -> list[tuple[str, Any]]:
-        return [(name, self.get(name)) for name in self]
-
     def __len__(self) -> int:
         return self.size
 
@@ -176,14 +175,8 @@ class URLSearchParams(Keyed):
         self._params.sort()  # type: ignore[no-untyped-call]
         self._write_back()
 
-    def entries(self) -> JsIterator:
-        return JsIterator(to_python([name, value]) for name, value in list(self._params.items()))
-
-    def keys(self) -> JsIterator:
-        return JsIterator(list(self._params.keys()))
-
-    def values(self) -> JsIterator:
-        return JsIterator(list(self._params.values()))
+    def entries(self) -> EntryIterator:
+        return EntryIterator(to_python([name, value]) for name, value in list(self._params.items()))
 
     def forEach(self, callback: Callable[..., Any], this: Any = None) -> None:
         for name, value in list(self._params.items()):
@@ -203,3 +196,6 @@ class URLSearchParams(Keyed):
     def _write_back(self) -> None:
         if self._url is not None:
             self._url._url.search = self.toString()
+
+
+MutableMapping.register(URLSearchParams)

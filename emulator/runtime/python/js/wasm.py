@@ -15,7 +15,7 @@ from typing import Any
 import wasmtime
 
 from flarebed.bindings.values import ArrayBuffer, BigInt
-from flarebed.emulator.runtime.python.promise import JsPromise
+from flarebed.emulator.runtime.python.promise import Promise
 from flarebed.emulator.runtime.python.proxy import Constructor, JsException, JsProxy, from_python, throw, to_python
 
 _INSTANCE = "WebAssembly.Instance():"
@@ -166,17 +166,17 @@ class WebAssembly(JsProxy, js="WebAssembly"):
     Module = Constructor.of(Module)
     Instance = Constructor.of(Instance)
 
-    def instantiate(self, source: Any, imports: Any = None) -> JsPromise:
+    def instantiate(self, source: Any, imports: Any = None) -> Promise:
         """A promise of the instance of a Module."""
         if not isinstance(source, Module):
-            return JsPromise.rejected(throw(_DISALLOWED.format("instantiate"), "CompileError"))
+            return Promise.rejected(throw(_DISALLOWED.format("instantiate"), "CompileError"))
         try:
-            return JsPromise.fulfilled(Instance(source, imports))
+            return Promise.fulfilled(Instance(source, imports))
         except JsException as error:
-            return JsPromise.rejected(error)
+            return Promise.rejected(error)
 
-    def compile(self, _source: Any) -> JsPromise:
-        return JsPromise.rejected(throw(_DISALLOWED.format("compile"), "CompileError"))
+    def compile(self, _source: Any) -> Promise:
+        return Promise.rejected(throw(_DISALLOWED.format("compile"), "CompileError"))
 
     def validate(self, source: Any) -> bool:
         try:

@@ -82,9 +82,9 @@ def connect(socket: WebSocket, url: str, protocols: list[str]) -> None:
         if socket._failed:
             return
         if opening.state == "rejected":
-            io.loop.call_soon(_fail, socket, opening.result, context=context)
+            io.loop.call_soon(_fail, socket, opening.value, context=context)
             return
-        connection = opening.result
+        connection = opening.value
         io.loop.call_soon(socket.opened, connection.subprotocol, context=context)
         io.services.clock.spawn(pump(connection, peer), "websocket")
 

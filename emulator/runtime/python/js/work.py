@@ -14,38 +14,38 @@ from flarebed.bindings.errors import JsError
 from flarebed.bindings.values import UNDEFINED, Error
 from flarebed.emulator.runtime.python.context import IoContext, current
 from flarebed.emulator.runtime.python.js.idl import string
-from flarebed.emulator.runtime.python.promise import JsPromise, promise_of, start, thrown_by
+from flarebed.emulator.runtime.python.promise import Promise, promise_of, start, thrown_by
 from flarebed.emulator.runtime.python.proxy import JsException, from_python, jsnull, throw
 
 
-def resolved() -> JsPromise:
-    return JsPromise.fulfilled(UNDEFINED)
+def resolved() -> Promise:
+    return Promise.fulfilled(UNDEFINED)
 
 
-def as_promise(result: Any) -> JsPromise:
+def as_promise(result: Any) -> Promise:
     """Promise.resolve(result) of what Python code returned."""
-    if isinstance(result, JsPromise):
+    if isinstance(result, Promise):
         return result
-    return promise_of(result) if inspect.isawaitable(result) else JsPromise.fulfilled(from_python(result))
+    return promise_of(result) if inspect.isawaitable(result) else Promise.fulfilled(from_python(result))
 
 
-def invoke(function: Callable[..., Any] | None, *arguments: Any) -> JsPromise:
+def invoke(function: Callable[..., Any] | None, *arguments: Any) -> Promise:
     """Call a function that may be absent, fail, or be asynchronous."""
     if function is None:
         return resolved()
     try:
         return as_promise(function(*arguments))
     except Exception as error:
-        return JsPromise.rejected(error)
+        return Promise.rejected(error)
 
 
-def in_worker(promise: JsPromise, callback: Callable[..., object], *arguments: Any) -> None:
+def in_worker(promise: Promise, callback: Callable[..., object], *arguments: Any) -> None:
     """Call `callback(promise, *arguments)` as Worker code, in a later turn, once the promise is settled."""
     loop = current().loop
     promise.when_settled(lambda: loop.call_soon(callback, promise, *arguments))
 
 
-def outside(work: Coroutine[Any, Any, Any]) -> JsPromise:
+def outside(work: Coroutine[Any, Any, Any]) -> Promise:
     """Run work on the host's loop from its first step on, for code that asks which loop is running."""
     return start(_on_host(current().services.clock.loop, work))
 

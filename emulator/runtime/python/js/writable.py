@@ -14,7 +14,7 @@ from flarebed.emulator.runtime.python.js import idl
 from flarebed.emulator.runtime.python.js.abort import AbortSignal
 from flarebed.emulator.runtime.python.js.strategies import strategy_of
 from flarebed.emulator.runtime.python.js.work import as_error, as_promise, in_worker, invoke, resolved
-from flarebed.emulator.runtime.python.promise import JsPromise
+from flarebed.emulator.runtime.python.promise import JsPromise, Promise
 from flarebed.emulator.runtime.python.proxy import JsProxy, jsnull, throw, to_python
 
 LOCKED = "This WritableStream is currently locked to a writer."
@@ -57,14 +57,14 @@ class WritableStream(JsProxy):
     def _init(self, high_water_mark: float, size: Callable[[Any], Any] | None) -> None:
         self._state = "writable"
         self._error: BaseException | None = None
-        self._queue: deque[tuple[Any, float, JsPromise]] = deque()
+        self._queue: deque[tuple[Any, float, Promise]] = deque()
         self._total: float = 0
         self._high_water_mark = high_water_mark
         self._size = size
         self._busy = False
         self._started = True
-        self._closing: JsPromise | None = None
-        self._aborted: tuple[Any, JsPromise] | None = None
+        self._closing: Promise | None = None
+        self._aborted: tuple[Any, Promise] | None = None
         self._writer: WritableStreamDefaultWriter | None = None
         self._write = self._close = self._abort = None
         self._controller = WritableStreamDefaultController(self)
@@ -76,10 +76,10 @@ class WritableStream(JsProxy):
         stream._init(high_water_mark, size)
         return stream
 
-    def _begin(self, started: JsPromise) -> None:
+    def _begin(self, started: Promise) -> None:
         self._started = True
         if started.state == "rejected" and self._state == "writable":
-            self.start_failing(started.result)
+            self.start_failing(started.value)
         elif self._state == "erroring":
             self._finish_failing()
         else:
@@ -94,14 +94,14 @@ class WritableStream(JsProxy):
     def getWriter(self) -> WritableStreamDefaultWriter:
         return WritableStreamDefaultWriter(self)
 
-    def abort(self, reason: Any = None) -> JsPromise:
+    def abort(self, reason: Any = None) -> Promise:
         if self.locked:
-            return JsPromise.rejected(throw(LOCKED, "TypeError"))
+            return Promise.rejected(throw(LOCKED, "TypeError"))
         return self.abort_now(reason)
 
-    def close(self) -> JsPromise:
+    def close(self) -> Promise:
         if self.locked:
-            return JsPromise.rejected(throw(LOCKED, "TypeError"))
+            return Promise.rejected(throw(LOCKED, "TypeError"))
         return self.close_now()
 
     # What writers and pipes call.
@@ -110,41 +110,41 @@ class WritableStream(JsProxy):
     def room(self) -> float:
         return self._high_water_mark - self._total
 
-    def write(self, chunk: Any) -> JsPromise:
+    def write(self, chunk: Any) -> Promise:
         """Settled when the sink has taken the chunk."""
         if self._state in ("errored", "erroring"):
             assert self._error is not None
-            return JsPromise.rejected(self._error)
+            return Promise.rejected(self._error)
         if self._closing is not None or self._state == "closed":
-            return JsPromise.rejected(throw(CLOSED, "TypeError"))
+            return Promise.rejected(throw(CLOSED, "TypeError"))
         try:
             size = 1.0 if self._size is None else float(idl.number(self._size(chunk)))
         except Exception as error:
             self.start_failing(error)
-            return JsPromise.rejected(error)
-        written = JsPromise()
+            return Promise.rejected(error)
+        written = Promise()
         self._queue.append((chunk, size, written))
         self._total += size
         self._tell_room()
         self._advance()
         return written
 
-    def close_now(self) -> JsPromise:
+    def close_now(self) -> Promise:
         if self._closing is not None or self._state == "closed":
-            return JsPromise.rejected(throw(CLOSED, "TypeError"))
+            return Promise.rejected(throw(CLOSED, "TypeError"))
         if self._error is not None:
-            return JsPromise.rejected(self._error)
-        self._closing = JsPromise()
+            return Promise.rejected(self._error)
+        self._closing = Promise()
         self._tell_room()
         self._advance()
         return self._closing
 
-    def abort_now(self, reason: Any) -> JsPromise:
+    def abort_now(self, reason: Any) -> Promise:
         if self._state in ("closed", "errored"):
             return resolved()
         if self._aborted is not None:
             return self._aborted[1]
-        self._aborted = (reason, JsPromise())
+        self._aborted = (reason, Promise())
         self._controller.signal.abort_with(reason)
         if self._state == "writable":
             self.start_failing(as_error(reason))
@@ -179,18 +179,18 @@ class WritableStream(JsProxy):
             else:
                 return
 
-    def _wrote(self, step: JsPromise, size: float, written: JsPromise) -> None:
+    def _wrote(self, step: Promise, size: float, written: Promise) -> None:
         self._wrote_one(step, size, written)
         self._advance()
 
-    def _wrote_one(self, step: JsPromise, size: float, written: JsPromise) -> None:
+    def _wrote_one(self, step: Promise, size: float, written: Promise) -> None:
         self._busy = False
         self._queue.popleft()
         self._total -= size
         if step.state == "rejected":
-            written.reject(step.result)
+            written.reject(step.value)
             if self._state == "writable":
-                self.start_failing(step.result)
+                self.start_failing(step.value)
             else:
                 self._finish_failing()
             return
@@ -200,12 +200,12 @@ class WritableStream(JsProxy):
         else:
             self._tell_room()
 
-    def _closed(self, step: JsPromise) -> None:
+    def _closed(self, step: Promise) -> None:
         self._busy = False
         assert self._closing is not None
         if step.state == "rejected":
-            self._closing.reject(step.result)
-            self._state, self._error = "erroring", step.result
+            self._closing.reject(step.value)
+            self._state, self._error = "erroring", step.value
             self._finish_failing()
             return
         self._state = "closed"
@@ -227,7 +227,7 @@ class WritableStream(JsProxy):
         if self._aborted is not None:
             reason, aborted = self._aborted
             step = invoke(self._abort, reason)
-            step.when_settled(lambda: aborted._settle(step.state, step.result))
+            step.when_settled(lambda: aborted._settle(step.state, step.value))
         if self._writer is not None:
             self._writer.stream_failed(error)
 
@@ -256,11 +256,11 @@ class WritableStreamDefaultWriter(JsProxy):
             self.room_changed(stream.room > 0)
 
     @property
-    def closed(self) -> JsPromise:
+    def closed(self) -> Promise:
         return self._closed
 
     @property
-    def ready(self) -> JsPromise:
+    def ready(self) -> Promise:
         return self._ready
 
     @property
@@ -272,13 +272,13 @@ class WritableStreamDefaultWriter(JsProxy):
             return jsnull
         return 0 if stream._state == "closed" else to_python(float(stream.room))
 
-    def write(self, chunk: Any = None) -> JsPromise:
+    def write(self, chunk: Any = None) -> Promise:
         return self._released() if self._stream is None else self._stream.write(chunk)
 
-    def close(self) -> JsPromise:
+    def close(self) -> Promise:
         return self._released() if self._stream is None else self._stream.close_now()
 
-    def abort(self, reason: Any = None) -> JsPromise:
+    def abort(self, reason: Any = None) -> Promise:
         return self._released() if self._stream is None else self._stream.abort_now(reason)
 
     def releaseLock(self) -> None:
@@ -292,8 +292,8 @@ class WritableStreamDefaultWriter(JsProxy):
         self._ready = JsPromise.rejected(error)
 
     @staticmethod
-    def _released() -> JsPromise:
-        return JsPromise.rejected(throw(RELEASED, "TypeError"))
+    def _released() -> Promise:
+        return Promise.rejected(throw(RELEASED, "TypeError"))
 
     def room_changed(self, there_is_room: bool) -> None:
         if there_is_room:

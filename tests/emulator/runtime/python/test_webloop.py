@@ -11,7 +11,7 @@ from tests.emulator.runtime.python.harness import Harness, StuckError
 from tests.support import run
 
 from flarebed.emulator.runtime.python import patches
-from flarebed.emulator.runtime.python.promise import GLOBAL_SCOPE, JsPromise, start
+from flarebed.emulator.runtime.python.promise import GLOBAL_SCOPE, Promise, start
 from flarebed.emulator.runtime.python.proxy import JsException
 
 
@@ -226,7 +226,7 @@ def test_a_binding_call_may_wait_for_the_host() -> None:
 
         async def worker() -> Any:
             promise = start(slow())
-            assert isinstance(promise, JsPromise)
+            assert isinstance(promise, Promise)
             return (await promise).to_py()
 
         return await harness.run(worker())

@@ -11,7 +11,7 @@ from tests.emulator.runtime.python.js.worker import in_worker, raised, thrown, v
 
 from flarebed.emulator.runtime.python.ffi import to_js
 from flarebed.emulator.runtime.python.js.globals import exports
-from flarebed.emulator.runtime.python.promise import JsPromise
+from flarebed.emulator.runtime.python.promise import Promise
 from flarebed.emulator.runtime.python.proxy import jsnull
 
 js = SimpleNamespace(**exports())
@@ -240,9 +240,9 @@ def test_a_failing_sink_fails_the_stream() -> None:
 def test_abort_drops_what_is_queued() -> None:
     async def code() -> Any:
         reasons: list[Any] = []
-        waiting = JsPromise()
+        waiting = Promise()
 
-        def write(_chunk: Any, controller: Any) -> JsPromise:
+        def write(_chunk: Any, controller: Any) -> Promise:
             controller.signal.onabort = lambda event: reasons.append(event.type)
             return waiting
 

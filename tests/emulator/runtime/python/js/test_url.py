@@ -86,7 +86,7 @@ def test_search_params() -> None:
     params.set("b", "8")
     params.sort()
     assert [tuple(pair) for pair in params.entries()] == [("a", "1"), ("b", "8")]
-    assert (list(params), len(params), params.items(), params["a"], "b" in params) == (
+    assert (list(params), len(params), list(params.items()), params["a"], "b" in params) == (
         ["a", "b"], 2, [("a", "1"), ("b", "8")], "1", True
     )  # fmt: skip
     assert str(URLSearchParams(params)) == "a=1&b=8"

@@ -9,8 +9,9 @@ import pytest
 import wasmtime
 
 from flarebed.emulator.runtime.python import binding, data, pyproxy  # noqa: F401  # they register their proxies
+from flarebed.emulator.runtime.python.bigint import JsBigInt
 from flarebed.emulator.runtime.python.js import wasm
-from flarebed.emulator.runtime.python.proxy import JsBigInt, JsException
+from flarebed.emulator.runtime.python.proxy import JsException
 from flarebed.emulator.runtime.python.pyproxy import ToJs, dict_to_object
 
 SOURCE = """
