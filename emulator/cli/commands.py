@@ -112,16 +112,19 @@ def d1_execute(
     persist_to: Path | None,
 ) -> None:
     """Run SQL on the database of this name or binding."""
-    with told():
+    with told(as_json=json):
         from flarebed.emulator.cli.d1 import execute, opened
 
         if command is not None and file is not None:
             raise UserError("Error: can't provide both --command and --file.")
         if command is None and file is None:
-            raise UserError("Missing required option --command or --file.")
+            raise UserError(
+                "Missing required option --command or --file. Provide a SQL command inline with "
+                '--command="<SQL>", or a path to a SQL file with --file=<path>.'
+            )
         sql = command if command is not None else _read(file)
         with opened(name, config, env, persist_to) as database:
-            execute(database, sql, json)
+            execute(database, name, sql, json)
 
 
 @migrations.command("list")
@@ -147,11 +150,18 @@ def migrations_apply(name: str, config: Path | None, env: str | None, persist_to
 
 
 def _read(file: Path | None) -> str:
+    """The file's text; the refusals are wrangler's (packages/wrangler/src/d1/execute.ts)."""
     assert file is not None
     try:
-        return file.read_text("utf-8")
-    except OSError as error:
-        raise UserError(f"Can't read {file}: {error.strerror}.") from None
+        content = file.read_bytes()
+    except OSError:
+        raise UserError(f'Unable to read SQL text file "{file}". Please check the file path and try again.') from None
+    if content.startswith(b"SQLite format 3"):
+        raise UserError(
+            "Provided file is a binary SQLite database file instead of an SQL text file. The execute command can only "
+            "process SQL text files. Please export an SQL file from your SQLite database and try again."
+        )
+    return content.decode("utf-8", "replace")
 
 
 def _variables(pairs: Sequence[str]) -> dict[str, str]:

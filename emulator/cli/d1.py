@@ -1,6 +1,7 @@
 """`flarebed d1`: SQL and migrations on the local databases, beside a running `flarebed dev` or without one.
 
-Options and texts are those of wrangler 4.164. There is nothing remote here, so nothing is asked before it is done.
+Options and texts are those of wrangler 4.164 (packages/wrangler/src/d1). There is nothing remote here, so nothing is
+said of that, and nothing is asked before it is done.
 """
 
 from __future__ import annotations
@@ -13,8 +14,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Final, cast
 
+from rich.box import SQUARE
 from rich.console import Console
 from rich.table import Table
 
@@ -30,6 +32,8 @@ from flarebed.bindings.sql import SqlError
 from flarebed.bindings.store import Store
 from flarebed.emulator.config import Config, load
 from flarebed.emulator.server.log import line
+
+_UNLIMITED: Final = 100_000
 
 
 @dataclass(frozen=True)
@@ -69,19 +73,20 @@ def opened(name: str, config_file: Path | None, env: str | None, persist_to: Pat
             store.close()
 
 
-def execute(one: Opened, sql: str, as_json: bool) -> None:
-    """Run the statements as one batch and show what they gave."""
+def execute(one: Opened, name: str, sql: str, as_json: bool) -> None:
+    """Run the statements as one batch and show what they gave. `name` is what the user calls the database."""
     queries = [(query, ()) for query in split_queries(sql)]
-    shows_json = as_json or not sys.stdout.isatty()
-    if not shows_json:
-        print(f"🌀 Executing on local database {_called(one.spec)} from {one.state / 'v3' / 'd1'}:")
+    if not as_json:
+        folder = os.path.relpath(one.state / "v3" / "d1")
+        print(f"🌀 Executing on local database {name} ({one.spec.local_id}) from {folder}:")
     results = one.database.query_now(queries)
-    if shows_json:
+    if not as_json:
+        print(f"🚣 {len(results)} command{'' if len(results) == 1 else 's'} executed successfully.")
+    if as_json or not sys.stdout.isatty():
         print(json.dumps([_as_json(result) for result in results], indent=2, ensure_ascii=False))
         return
-    print(f"🚣 {len(results)} command{'' if len(results) == 1 else 's'} executed successfully.")
     for result in results:
-        if result.columns:
+        if result.rows:
             _show(list(result.columns), [[_shown(value) for value in row] for row in result.rows])
 
 
@@ -100,6 +105,8 @@ def apply_migrations(one: Opened) -> None:
     if not names:
         print("✅ No migrations to apply!")
         return
+    print("Migrations to be applied:")
+    _show(["name"], [[name] for name in names])
     for number, name in enumerate(names, 1):
         sql = (one.migrations_folder / name).read_text("utf-8")
         migrations.apply(one.database, name, sql, one.spec.migrations_table)
@@ -117,17 +124,15 @@ def _find(specs: Sequence[D1DatabaseSpec], name: str, config: Config) -> D1Datab
     )
 
 
-def _called(spec: D1DatabaseSpec) -> str:
-    return f"{spec.database_name or spec.binding} ({spec.local_id})"
-
-
 def _as_json(result: Result) -> dict[str, Any]:
     rows = [dict(zip(result.columns, map(_plain, row), strict=True)) for row in result.rows]
     return {"results": rows, "success": True, "meta": {"duration": result.meta["duration"]}}
 
 
 def _plain(value: Any) -> Any:
-    return list(value) if isinstance(value, bytes) else value
+    if isinstance(value, bytes):
+        return f"[{', '.join(map(str, value))}]"
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _shown(value: Any) -> str:
@@ -135,10 +140,12 @@ def _shown(value: Any) -> str:
 
 
 def _show(headings: list[str], rows: list[list[str]]) -> None:
-    table = Table(*headings)
+    """A table as wrangler draws it, as wide as it must be where no terminal sets a limit."""
+    table = Table(*headings, box=SQUARE, show_lines=True, header_style="")
     for row in rows:
         table.add_row(*row)
-    Console().print(table)
+    width = None if sys.stdout.isatty() else _UNLIMITED
+    Console(width=width, markup=False, emoji=False, highlight=False).print(table)
 
 
 def _say(level: str, text: str) -> None:

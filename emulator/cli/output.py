@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import sys
 import traceback
 from collections.abc import Iterator
@@ -11,12 +12,15 @@ from flarebed.bindings.errors import UserError
 
 
 @contextlib.contextmanager
-def told() -> Iterator[None]:
+def told(*, as_json: bool = False) -> Iterator[None]:
     """Run a command: errors are written, and end it with exit code 1."""
     try:
         yield
     except UserError as error:
-        fail(error)
+        if as_json:
+            fail_in_json(error)
+        else:
+            fail(error)
     except KeyboardInterrupt:
         sys.exit(130)
     except Exception as error:
@@ -29,4 +33,10 @@ def fail(error: UserError) -> None:
     """Message, place and hint, then exit code 1."""
     parts = [part for part in (error.message, error.place, error.hint) if part]
     sys.stderr.write("✘ [ERROR] " + "\n  ".join(parts) + "\n")
+    sys.exit(1)
+
+
+def fail_in_json(error: UserError) -> None:
+    """Like wrangler's commands with `--json`: the message alone, where the answer would be."""
+    sys.stdout.write(json.dumps({"error": {"text": error.message}}, indent=2, ensure_ascii=False) + "\n")
     sys.exit(1)
