@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.real.command import project
+from tests.real.command import ENVIRONMENT, project
 
 pytestmark = pytest.mark.real
 
@@ -60,22 +60,28 @@ def test_a_debugger_has_the_terminal_and_keys_work_again_after_it(tmp_path: Path
     master, slave = pty.openpty()
     process = subprocess.Popen(
         [sys.executable, "-c", ON_A_TERMINAL, "dev", "--port", "0"], cwd=project(tmp_path, ENTRY),
-        stdin=slave, stdout=slave, stderr=slave, start_new_session=True,
+        stdin=slave, stdout=slave, stderr=slave, start_new_session=True, env=ENVIRONMENT,
     )  # fmt: skip
     os.close(slave)
     screen = Screen(master)
     try:
         port = int(screen.wait_for(r"Ready on http://localhost:(\d+)")[1])
         screen.wait_for(r"\[x\] exit")
+        screen.type("r")
+        screen.wait_for("Reloaded")
         answers: list[bytes] = []
         asking = threading.Thread(target=lambda: answers.append(_get(port)))
         asking.start()
         screen.wait_for(r"\(Pdb\) ")
-        screen.type("secret = secret + 1\n")
+        screen.type("secret = secret + 1\n")  # neither its r nor its x is a key now
         screen.wait_for(r"\(Pdb\) ")
+        screen.type("p secret\n")
+        screen.wait_for(r"42\r\n\(Pdb\) ")
         screen.type("c\n")
         asking.join(_LONGEST_S)
         assert answers == [b"42"]
+        screen.type("r")
+        screen.wait_for("Reloaded")
         screen.type("x")
         assert process.wait(_LONGEST_S) == 0
     finally:

@@ -97,7 +97,7 @@ def test_execute_is_all_or_nothing(d1: Command, where: list[str]) -> None:
 
 def test_execute_a_file(d1: Command, tmp_path: Path) -> None:
     (tmp_path / "dump.sql").write_text(
-        "BEGIN TRANSACTION;\nCREATE TABLE t (a TEXT); -- a comment; no statement\nINSERT INTO t VALUES ('a;b');\nCOMMIT;"
+        "BEGIN TRANSACTION;\nCREATE TABLE t (a TEXT); -- a; b\nINSERT INTO t VALUES ('a;b');\nCOMMIT;"
     )
     code, out, err = d1("execute", "DB", "--file", "dump.sql")
     assert (code, err) == (0, "")
