@@ -20,6 +20,7 @@ from flarebed.emulator.runtime.python.context import current
 from flarebed.emulator.runtime.python.data import JsObject
 from flarebed.emulator.runtime.python.ffi import ffi_names
 from flarebed.emulator.runtime.python.js import globals as js_globals
+from flarebed.emulator.runtime.python.js.process import Process
 from flarebed.emulator.runtime.python.js.protocols import JsFunction
 from flarebed.emulator.runtime.python.promise import Promise
 from flarebed.emulator.runtime.python.proxy import Constructor, JsException, JsProxy, from_js_error, from_python
@@ -87,6 +88,7 @@ class HostModules:
         }
         names = {name: from_python(value) for name, value in js_globals.exports().items()}
         scope = JsModule("js", names, {"WebAssembly": _web_assembly, "URLPattern": _url_pattern})
+        names |= dict.fromkeys(("globalThis", "self"), names)
         self.modules: dict[str, Any] = {
             "js": scope,
             "_cloudflare_compat_flags": self.flags,
@@ -118,6 +120,10 @@ class HostModules:
         self._own_modules.clear()
         _replace(self.env, env)
         _replace(self.flags, flags)
+        scope = self.modules["js"].js_value()
+        scope.pop("process", None)
+        if flags.get("nodejs_compat_v2"):
+            scope["process"] = Process(env)
         self.modules["pyodide"].__version__ = pyodide_version
 
     def release(self, bundle: Bundle) -> None:
