@@ -20,7 +20,7 @@ from typing import Final
 from flarebed.emulator.supervisor.messages import Decoder, Message, receive, send
 
 _CHILD: Final = "flarebed.emulator.supervisor.child"
-_AFTERWARDS: Final = ("uvicorn.protocols.websockets.websockets_sansio_impl", "httpx")
+_AFTERWARDS: Final = ("uvicorn.lifespan.off", "uvicorn.protocols.websockets.websockets_sansio_impl", "httpx")
 
 
 @dataclass(frozen=True)

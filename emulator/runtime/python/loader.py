@@ -15,6 +15,7 @@ import sys
 import sysconfig
 from pathlib import Path
 from types import ModuleType
+from typing import Final
 
 from flarebed.bindings.errors import UserError
 from flarebed.emulator.runtime.python import entropy
@@ -26,6 +27,8 @@ _DISTRIBUTIONS = {
     "multipart": "python-multipart", "sklearn": "scikit-learn", "yaml": "pyyaml",
 }  # fmt: skip
 """Packages that are installed under another name than they are imported."""
+
+_STANDARD: Final = frozenset((sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")))
 
 
 class Loader:
@@ -85,9 +88,8 @@ class Loader:
 
     def _extend_path(self) -> None:
         """The Worker's folder goes before packages and after the standard library, `python_modules` to the end."""
-        standard = {sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")}
         position = 1 + max(
-            (index for index, entry in enumerate(sys.path) if entry in standard or entry.endswith("lib-dynload")),
+            (index for index, entry in enumerate(sys.path) if entry in _STANDARD or entry.endswith("lib-dynload")),
             default=-1,
         )
         before = list(sys.path)
