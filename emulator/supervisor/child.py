@@ -46,8 +46,8 @@ def run(fields: dict[str, Any], fds: tuple[int, ...], lifeline: int) -> int:
         signal.signal(number, lambda *_: None)  # the terminal sends them to all of us; the supervisor acts
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(line_buffering=True)  # type: ignore[union-attr]
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        return runner.run(_serve(fields, channel, listener))
+    # The loop is not closed: that would cancel what is under way, and the engines would take it for failed attempts.
+    return uvloop.new_event_loop().run_until_complete(_serve(fields, channel, listener))
 
 
 def _end_with_supervisor(lifeline: int) -> None:
