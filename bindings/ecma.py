@@ -173,9 +173,14 @@ def _shrink(number: float) -> int | float:
 # --- JSON -------------------------------------------------------------------------------------------------------------
 
 
+def is_index(key: str) -> bool:
+    """Is the property key that of an array element, "0" to "4294967294"?"""
+    return key[:1].isdigit() and _INDEX_KEY.fullmatch(key) is not None and int(key) < 2**32 - 1
+
+
 def order_keys(members: dict[str, Any]) -> dict[str, Any]:
     """The object with its integer-like keys first, ascending, as JavaScript keeps them."""
-    indices = [key for key in members if key[:1].isdigit() and _INDEX_KEY.fullmatch(key) and int(key) < 2**32 - 1]
+    indices = [key for key in members if is_index(key)]
     if not indices:
         return members
     ordered = {key: members[key] for key in sorted(indices, key=int)}

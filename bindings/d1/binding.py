@@ -193,6 +193,8 @@ class D1Database:
 
 
 async def _batch(session: Session, statements: Any) -> list[dict[str, Any]]:
+    if statements is None or statements is UNDEFINED:
+        raise type_error(f"Cannot read properties of {to_string(statements)} (reading 'map')")
     if not isinstance(statements, list):
         raise type_error("statements.map is not a function")
     results = await session.query(list(map(_query_of, statements)))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from typing import Any, Final
 
-from flarebed.bindings.ecma import is_object, json_parse, json_stringify
+from flarebed.bindings.ecma import is_index, is_object, json_parse, json_stringify
 from flarebed.bindings.errors import JsError
 from flarebed.bindings.kv import errors
 from flarebed.bindings.kv.namespace import (
@@ -128,14 +128,20 @@ class KvNamespace:
             check_cache_ttl(cache_ttl_s)
             found = self._namespace.get(name)
             if found is None:
-                answer.set(name, None)
+                _set(answer, name, None)
                 continue
             size += len(found[0])
             if size > MAX_BULK_BYTES:
                 raise errors.bulk_too_large()
             value = _bulk_value(found[0], type_name)
-            answer.set(name, {"value": value, "metadata": _parsed(found[1])} if with_metadata else value)
+            _set(answer, name, {"value": value, "metadata": _parsed(found[1])} if with_metadata else value)
         return answer
+
+
+def _set(answer: Map, name: str, value: Any) -> None:
+    """workerd's kv.c++ goes over the answer's properties and skips indices: a key like "42" is missing from the Map."""
+    if not is_index(name):
+        answer.set(name, value)
 
 
 class ValueStream:

@@ -48,7 +48,7 @@ class WorkflowImpl:
         if isinstance(batch, dict):
             return await self._create_batch_object(batch)
         if not isinstance(batch, list):
-            raise errors.unreadable(batch, "length")
+            raise errors.workflow_error("(body) Provided argument is invalid")
         if not batch:
             raise errors.workflow_error("batchCreate should have at least 1 instance")
         if len(batch) > MAX_BATCH:

@@ -9,6 +9,7 @@ import pytest
 
 from flarebed.bindings.d1.binding import D1Database
 from flarebed.bindings.errors import JsError
+from flarebed.bindings.values import UNDEFINED
 from tests.bindings.d1.support import cause_of, error_of, with_database
 from tests.support import Bench
 
@@ -139,6 +140,8 @@ BAD_BATCHES = [
     (["x"], "Error: D1_ERROR: Failed to parse body as JSON, got: ZodError"),
     ([None], "TypeError: Cannot read properties of null (reading 'statement')"),
     ("x", "TypeError: statements.map is not a function"),
+    (UNDEFINED, "TypeError: Cannot read properties of undefined (reading 'map')"),
+    (None, "TypeError: Cannot read properties of null (reading 'map')"),
 ]
 
 

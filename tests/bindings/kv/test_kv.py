@@ -160,18 +160,35 @@ def test_a_missing_key_has_null_metadata(tmp_path: Path) -> None:
     run(work())
 
 
+def test_bulk_loses_keys_that_are_array_indices(tmp_path: Path) -> None:
+    """Observed on wrangler 4.164: the answer's integer-like properties are skipped."""
+
+    async def work() -> None:
+        bench = KvBench(tmp_path)
+        for key in ("1", "01", "z"):
+            await bench.kv.put(key, "v")
+        keys = ["1", "01", "-1", "1.5", "4294967294", "4294967295", "z"]
+        assert (await bench.kv.get(keys)).items() == [
+            ("01", "v"), ("-1", None), ("1.5", None), ("4294967295", None), ("z", "v"),
+        ]  # fmt: skip
+        assert (await bench.kv.getWithMetadata(["1", "z"])).items() == [("z", {"value": "v", "metadata": None})]
+        bench.store.close()
+
+    run(work())
+
+
 def test_bulk_gives_a_map_in_the_order_asked(tmp_path: Path) -> None:
     async def work() -> None:
         bench = KvBench(tmp_path)
-        for key, value in (("a", "1"), ("b", '{"x":1}'), ("7", "0")):
+        for key, value in (("a", "1"), ("b", '{"x":1}'), ("7.5", "0")):
             await bench.kv.put(key, value)
-        assert (await bench.kv.get(["b", "none", 7, "a", "b"])).items() == [
-            ("b", '{"x":1}'), ("none", None), ("7", "0"), ("a", "1"),
+        assert (await bench.kv.get(["b", "none", 7.5, "a", "b"])).items() == [
+            ("b", '{"x":1}'), ("none", None), ("7.5", "0"), ("a", "1"),
         ]  # fmt: skip
-        assert (await bench.kv.get(["b", "7", "none"], {"type": "json", "cacheTtl": 30})).items() == [
-            ("b", {"x": 1}), ("7", 0), ("none", None),
+        assert (await bench.kv.get(["b", "7.5", "none"], {"type": "json", "cacheTtl": 30})).items() == [
+            ("b", {"x": 1}), ("7.5", 0), ("none", None),
         ]  # fmt: skip
-        assert (await bench.kv.getWithMetadata(["7"], "json")).items() == [("7", {"value": 0, "metadata": None})]
+        assert (await bench.kv.getWithMetadata(["7.5"], "json")).items() == [("7.5", {"value": 0, "metadata": None})]
         bench.store.close()
 
     run(work())

@@ -147,8 +147,9 @@ def test_batch_as_an_object(tmp_path: Path) -> None:
         ({"instances": [{"id": "terminate"}]}, *RESERVED),
         ({"instances": [{"id": "terminateAll"}]}, *RESERVED),
         ({"instances": [{"id": f"cf_{HEX64}"}]}, *RESERVED),
-        (UNDEFINED, "TypeError", "Cannot read properties of undefined (reading 'length')"),
-        (None, "TypeError", "Cannot read properties of null (reading 'length')"),
+        (UNDEFINED, "Error", "WorkflowError: (body) Provided argument is invalid"),
+        (None, "Error", "WorkflowError: (body) Provided argument is invalid"),
+        (5, "Error", "WorkflowError: (body) Provided argument is invalid"),
     ],
 )
 def test_bad_batches(tmp_path: Path, batch: Any, name: str, message: str) -> None:

@@ -23,7 +23,9 @@ class Blob(JsProxy):
     __slots__ = ("__weakref__", "_data", "type")
 
     def __init__(self, parts: Any = None, init: Any = None, **options: Any) -> None:
-        self._data = _joined(parts, type(self).js_name)
+        interface = type(self).js_name
+        idl.check_options(init, interface, 2 if interface == "Blob" else 3, "Options")
+        self._data = _joined(parts, interface)
         self.type = _normalized(idl.member(init, options, "type"))
 
     @classmethod

@@ -174,8 +174,8 @@ class Body(JsProxy):
 
     def _branch(self) -> Source:
         """Another body with the same bytes, for a clone."""
-        if self.bodyUsed:
-            raise throw(USED, "TypeError")
+        if self.bodyUsed or (isinstance(self._source, ReadableStream) and self._source.locked):
+            raise throw("This ReadableStream is currently locked to a reader,", "TypeError")  # so it ends in workerd
         if not isinstance(self._source, ReadableStream):
             return self._source
         self._source, branch = self._source.branches()

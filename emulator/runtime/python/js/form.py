@@ -29,7 +29,7 @@ class FormData(Keyed):
 
     __slots__ = ("__weakref__", "_entries")
 
-    def __init__(self) -> None:
+    def __init__(self, _form: Any = None) -> None:
         self._entries: list[tuple[str, Any]] = []
 
     def append(self, name: Any, value: Any, filename: Any = None) -> None:

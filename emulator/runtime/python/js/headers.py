@@ -15,7 +15,7 @@ from flarebed.emulator.runtime.python.js.idl import Keyed, string
 from flarebed.emulator.runtime.python.js.iterators import EntryIterator, KeyIterator, ValueIterator
 from flarebed.emulator.runtime.python.proxy import jsnull, throw, to_python
 
-_NAME = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+").fullmatch
+_NAME = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]*").fullmatch
 _BAD_VALUE = re.compile(r"[\0\r\n]").search
 _WHITESPACE = " \t\r\n"
 
@@ -33,8 +33,11 @@ class Headers(Keyed):
         if type(init) is Headers:
             self._fields = {key: field.copy() for key, field in init._fields.items()}
             return
+        given = idl.pairs(init) if not options else options.items()
+        if given is None:
+            raise idl.not_of_type("constructor", "Headers", 1, "Headers or Sequence or object")
         try:
-            for name, value in (idl.pairs(init) or ()) if not options else options.items():
+            for name, value in given:
                 self.append(name, value)
         except idl.BadPair:
             raise throw(

@@ -79,6 +79,12 @@ def member(init: Any, options: dict[str, Any], name: str) -> Any:
     return None if init is None or init is jsnull else getattr(init, name, None)
 
 
+def check_options(init: Any, interface: str, position: int, expected: str) -> None:
+    """TypeError for a constructor's options that are no object."""
+    if isinstance(init, str | int | float):
+        raise not_of_type("constructor", interface, position, expected)
+
+
 class Keyed(JsProxy):
     """A web object with `get`, `set`, `has` and `delete`, which Pyodide also shows as Python's operators.
 

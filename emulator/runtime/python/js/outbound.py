@@ -36,6 +36,13 @@ _COMMON = frozenset(
     )
 )  # fmt: skip
 """These go out in their usual spelling, others as the Worker spelt them."""
+_NOT_THE_WORKERS = frozenset(
+    (
+        "cf-worker", "connection", "content-length", "host", "keep-alive", "te", "trailer", "transfer-encoding",
+        "upgrade",
+    )
+)  # fmt: skip
+"""What workerd leaves out of a Worker's headers: the connection's own, and what it sets itself."""
 _DISCONNECTED = (
     httpx.ConnectError, httpx.ReadError, httpx.WriteError, httpx.CloseError, httpx.RemoteProtocolError,
     httpx.TimeoutException,
@@ -91,10 +98,9 @@ class Exchange:
         if length is not None and self.body is not None:
             wire.append(("Content-Length", str(length)))
         wire.append(("Host", url.netloc.decode("ascii").rpartition("@")[2]))
-        own = {"host", "cf-worker"} if length is None else {"host", "cf-worker", "content-length", "transfer-encoding"}
         for name, value in self.headers:
             lower = name.lower()
-            if lower not in own:
+            if lower not in _NOT_THE_WORKERS:
                 wire.append((lower.title() if lower in _COMMON else name, value))
         wire.append(("CF-Worker", f"{self.worker}.example.com"))
         return [(name.encode("ascii"), value.encode()) for name, value in wire]

@@ -175,5 +175,5 @@ def queueMicrotask(callback: Any) -> None:
     """Run a function after what runs now."""
     if not callable(callback):
         raise throw("Failed to execute 'queueMicrotask' on 'ServiceWorkerGlobalScope': parameter 1 is not of type "
-                    "'Function'.", "TypeError")  # fmt: skip
+                    "'function'.", "TypeError")  # fmt: skip
     asyncio.get_running_loop().call_soon(callback)

@@ -19,7 +19,7 @@ from flarebed.emulator.runtime.python.proxy import from_python, jsnull, throw, t
 
 METHODS = frozenset(
     (
-        "GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "PURGE", "OPTIONS", "TRACE", "CONNECT", "COPY", "LOCK",
+        "GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "PURGE", "OPTIONS", "TRACE", "COPY", "LOCK",
         "MKCOL", "MOVE", "PROPFIND", "PROPPATCH", "SEARCH", "UNLOCK", "ACL", "REPORT", "MKACTIVITY", "CHECKOUT",
         "MERGE", "MSEARCH", "NOTIFY", "SUBSCRIBE", "UNSUBSCRIBE", "QUERY", "BAN",
     )
@@ -88,6 +88,7 @@ class Request(Body):
         self._used = source is not None
 
     def _initialize(self, init: Any, options: dict[str, Any]) -> None:
+        idl.check_options(init, "Request", 2, "RequestInitializerDict or Request")
         method = idl.member(init, options, "method")
         if method is not None:
             self.method = idl.string(method).upper()

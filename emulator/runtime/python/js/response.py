@@ -86,6 +86,7 @@ class Response(Body):
         return response
 
     def _initialize(self, init: Any, options: dict[str, Any]) -> None:
+        idl.check_options(init, "Response", 2, "InitializerDict or Response")
         status = idl.member(init, options, "status")
         if status is not None:
             self.status = status if type(status) is int else idl.integer(status)

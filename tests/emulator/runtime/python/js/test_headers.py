@@ -81,11 +81,17 @@ def test_a_copy_is_its_own() -> None:
     assert (first.get("a"), second.get("a")) == ("1", "1, 2")
 
 
+NOT_HEADERS = (
+    "TypeError: Failed to construct 'Headers': constructor parameter 1 is not of type 'Headers or Sequence or object'."
+)
+
+
 @pytest.mark.parametrize(
     ("call", "complaint"),
     [
         (lambda: Headers({"bad header": "v"}.items()), "TypeError: Invalid header name."),
-        (lambda: Headers({"": "v"}.items()), "TypeError: Invalid header name."),
+        (lambda: Headers("x"), NOT_HEADERS),
+        (lambda: Headers(5), NOT_HEADERS),
         (lambda: Headers({"a": "x\ny"}.items()), "TypeError: Invalid header value."),
         (lambda: Headers().get("bad header"), "TypeError: Invalid header name."),
         (
