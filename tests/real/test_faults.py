@@ -105,7 +105,7 @@ class Default(WorkerEntrypoint):
         ("import os; os.abort()", r"The Worker's process was ended by SIGABRT while it was starting."),
         (
             "import nosuchpackage",
-            r"nosuchpackage is not installed in this environment. Add it with: uv add nosuchpackage  "
+            r"it is not installed in this environment; add it with: uv add nosuchpackage  "
             r"\(or: pip install nosuchpackage\)",
         ),
     ],
