@@ -48,6 +48,11 @@ async def build(
     consumers and workflow instances run here after `own()`.
     """
     main = config.entry_point()
+    if main.suffix != ".py":
+        raise UserError(
+            f'The entry-point file "{main.name}" is not a Python file; flarebed runs Python Workers.',
+            place=config.path.name,
+        )
     loop = asyncio.get_running_loop()
     clock = clock or RealClock(loop)
     services = Services(

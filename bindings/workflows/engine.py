@@ -17,16 +17,29 @@ class WorkflowResources:
     def __init__(self, specs: Sequence[WorkflowSpec], around: Surroundings) -> None:
         workflows = {spec.binding: Workflow(spec, around, JsRpcStub) for spec in specs}
         self._bindings = {binding: WorkflowImpl(workflow) for binding, workflow in workflows.items()}
-        self._own = [
-            workflows[spec.binding] for spec in specs if spec.script_name is None or spec.script_name == around.worker
-        ]
+        own = [spec for spec in specs if spec.script_name is None or spec.script_name == around.worker]
+        self._dispatch, self._log = around.dispatch, around.log
+        self._classes = [spec.class_name for spec in own]
+        self._own = [workflows[spec.binding] for spec in own]
 
     def bindings(self) -> Mapping[str, object]:
         return self._bindings
 
     async def own(self) -> None:
+        self._warn_of_missing_classes()
         for workflow in self._own:
             workflow.own()
+
+    def _warn_of_missing_classes(self) -> None:
+        """Wrangler's words. It refuses to start; here instances fail until an edit brings the class."""
+        exported = self._dispatch.workflow_classes()
+        missing = [name for name in dict.fromkeys(self._classes) if name not in exported]
+        if missing:
+            self._log(
+                "warn",
+                "Your Worker depends on the following Workflows, which are not exported in your entrypoint file: "
+                f"{', '.join(missing)}.",
+            )
 
     async def disown(self) -> None:
         for workflow in self._own:

@@ -182,7 +182,9 @@ class _Do:
     async def _failed(self, error: JsError) -> float:
         """When the next attempt is due, which is on disk before anything waits for it; or the error that is final."""
         log = self._run.host.log
-        log("error", f"Uncaught {error}")
+        log(
+            "error", f'Uncaught {error}\n    in step "{self._label}" of instance "{self._run.id}", attempt {self._made}'
+        )
         seen = errors.crossed(error)
         if errors.is_non_retryable(seen) or not self._may_retry():
             await self._fail(seen)

@@ -209,7 +209,7 @@ class Workflow:
         except JsError as thrown:
             if not run.live:
                 return
-            self._around.log("error", f"Uncaught {thrown}")
+            self._around.log("error", f'Uncaught {thrown}\n    in instance "{run.id}" of workflow "{self.name}"')
             preserve = PRESERVE_NON_RETRYABLE in self._around.flags
             error = errors.ended_by(thrown, preserve_non_retryable=preserve)
         if run.live:

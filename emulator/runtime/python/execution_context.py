@@ -56,7 +56,7 @@ class ScheduledController(JsProxy):
 
     def __init__(self, cron: str, scheduled_time_ms: float) -> None:
         self.cron = cron
-        self.scheduledTime = to_python(float(scheduled_time_ms))
+        self.scheduledTime = int(scheduled_time_ms)
         self.no_retry = False
 
     def noRetry(self) -> None:

@@ -127,8 +127,8 @@ class Loader:
         elif name and importlib.util.find_spec(name) is None:
             package = _DISTRIBUTIONS.get(name, name)
             error.add_note(
-                f"{name} is not installed in this environment. Add it with: uv add {package}  (or: pip install "
-                f"{package})"
+                f"If {name} is a package, it is not installed in this environment; add it with: uv add {package}  (or: "
+                f"pip install {package}). If it is a module of yours, {self.source_root.name}/{name}.py is missing."
             )
             if other := self._other_python():
                 error.add_note(

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from flarebed.bindings.clock import VirtualClock
-from flarebed.bindings.errors import JsError
+from flarebed.bindings.errors import JsError, type_error
 from flarebed.emulator.runtime.http import IncomingRequest, OutgoingResponse, ScheduledOutcome, WorkerError
 from flarebed.emulator.runtime.python import patches
 from flarebed.emulator.runtime.python.bundle import Bundle
@@ -29,6 +29,11 @@ from flarebed.emulator.runtime.python.services import Services
 from flarebed.emulator.runtime.python.tracebacks import worker_frames
 from flarebed.emulator.runtime.python.webloop import WebLoop
 
+NO_UPGRADE = (
+    "Worker tried to return a WebSocket in a response to a request which did not contain the header "
+    '"Upgrade: websocket".'
+)
+"""workerd src/workerd/api/http.c++"""
 HUNG = (
     "The Workers runtime canceled this request because it detected that your Worker's code had hung and would never "
     "generate a response. Refer to: https://developers.cloudflare.com/workers/observability/errors/"
@@ -94,6 +99,8 @@ class PythonWorker:
     async def _answer(self, incoming: IncomingRequest, io: IoContext) -> OutgoingResponse:
         response = await self._exports.fetch(Request.incoming(incoming), self._env, ExecutionContext(io))
         outgoing: OutgoingResponse = response.outgoing(io)
+        if outgoing.websocket is not None and not _asks_for_websocket(incoming):
+            raise type_error(NO_UPGRADE)
         return outgoing
 
     async def scheduled(self, cron: str, scheduled_time_ms: float) -> ScheduledOutcome:
@@ -166,6 +173,10 @@ class PythonWorker:
         self.services.uncaught(error)
         thrown = self._thrown(error)
         return WorkerError(f"{thrown}\n", error, worker_frames(error))
+
+
+def _asks_for_websocket(incoming: IncomingRequest) -> bool:
+    return any(name == "upgrade" and value.lower() == "websocket" for name, value in incoming.headers)
 
 
 async def _report(work: Coroutine[Any, Any, Any], done: asyncio.Future[Any]) -> None:

@@ -21,6 +21,10 @@ class FakeWorker:
     def __init__(self, body: Body) -> None:
         self.body = body
         self.class_names: list[str] = []
+        self.exported = frozenset({"Flow"})
+
+    def workflow_classes(self) -> frozenset[str]:
+        return self.exported
 
     async def run_workflow(self, class_name: str, event: Any, step: Any) -> Any:
         self.class_names.append(class_name)

@@ -289,3 +289,19 @@ def test_a_sensitive_output_is_not_shown(tmp_path: Path) -> None:
 
     status = run(run_one(tmp_path, secret))
     assert (status["output"], status["__LOCAL_DEV_STEP_OUTPUTS"]) == (6, ["[REDACTED]"])
+
+
+def test_a_class_that_the_worker_does_not_export_is_named_at_once(tmp_path: Path) -> None:
+    async def check() -> None:
+        life = Life(tmp_path, payload)
+        life.worker.exported = frozenset({"Other"})
+        await life.resources.own()
+        assert life.bench.logged == [
+            (
+                "warn",
+                "Your Worker depends on the following Workflows, which are not exported in your entrypoint file: Flow.",
+            )
+        ]
+        await life.end()
+
+    run(check())

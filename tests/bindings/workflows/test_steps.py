@@ -86,7 +86,8 @@ def test_a_step_is_tried_limit_plus_one_times(tmp_path: Path, retries: Any, time
         assert attempts.times_ms == times_ms
         assert await life.outcome() == ("complete", ["RangeError", f"nope {len(times_ms)}"])
         assert life.bench.logged == [
-            ("error", f"Uncaught RangeError: nope {number}") for number in range(1, len(times_ms) + 1)
+            ("error", f'Uncaught RangeError: nope {number}\n    in step "f-1" of instance "i", attempt {number}')
+            for number in range(1, len(times_ms) + 1)
         ]
         await life.end()
 

@@ -119,7 +119,8 @@ def test_the_environment_beside_the_project(project: Project) -> None:
 
 def test_a_missing_package(project: Project) -> None:
     assert project.notes("import fb_missing.part") == [
-        "fb_missing is not installed in this environment. Add it with: uv add fb_missing  (or: pip install fb_missing)"
+        "If fb_missing is a package, it is not installed in this environment; add it with: uv add fb_missing  (or: pip "
+        "install fb_missing). If it is a module of yours, src/fb_missing.py is missing."
     ]
 
 
@@ -127,7 +128,8 @@ def test_a_missing_package_of_another_name(project: Project, monkeypatch: pytest
     monkeypatch.setitem(sys.modules, "sklearn", None)
     monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
     assert project.notes("import sklearn") == [
-        "sklearn is not installed in this environment. Add it with: uv add scikit-learn  (or: pip install scikit-learn)"
+        "If sklearn is a package, it is not installed in this environment; add it with: uv add scikit-learn  (or: pip "
+        "install scikit-learn). If it is a module of yours, src/sklearn.py is missing."
     ]
 
 
