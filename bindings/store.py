@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import os
 import re
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -16,6 +17,8 @@ from pathlib import Path
 from typing import Any
 
 import apsw
+
+from flarebed.bindings.errors import UserError
 
 BUSY_TIMEOUT_MS = 10_000
 _CHECKPOINT_PAGES = 2_000
@@ -124,10 +127,24 @@ class Checkpoints:
             self._running = False
 
 
+def unusable(path: Path, error: Exception) -> UserError:
+    """State that can't be read or written is for the user to mend."""
+    return UserError(
+        f"The state in {path} can't be used: {error}",
+        hint="Mend or remove it, or keep state elsewhere with --persist-to.",
+    )
+
+
 class Store:
     """The state folder. `root` is wrangler's (`.wrangler/state`); ours lies in `flarebed/` below it."""
 
     def __init__(self, root: Path, loop: asyncio.AbstractEventLoop, synchronous: str = "NORMAL") -> None:
+        try:
+            root.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise unusable(root, error) from error
+        if not os.access(root, os.W_OK):
+            raise unusable(root, PermissionError("it is not writable"))
         self.root = root
         self.synchronous = synchronous
         self.doorbell: Callable[[str, str], None] | None = None
@@ -139,7 +156,10 @@ class Store:
         """The database of resource `name`, opened once; `schema` is run then (CREATE ... IF NOT EXISTS)."""
         path = self.path(kind, name)
         if path not in self._open:
-            self._open[path] = Database(path, schema, self.synchronous, self._loop)
+            try:
+                self._open[path] = Database(path, schema, self.synchronous, self._loop)
+            except (OSError, apsw.Error) as error:
+                raise unusable(path, error) from error
         return self._open[path]
 
     def path(self, kind: str, name: str) -> Path:

@@ -71,3 +71,30 @@ def test_cron_by_hand(tmp_path: Path) -> None:
             assert (await worker.get("/")).json == {"*/15 * * * *": 1700000000000, "0 6 * * MON-FRI": START_MS}
 
     run(scenario())
+
+
+def test_a_websocket_needs_a_request_for_one(tmp_path: Path) -> None:
+    (tmp_path / "wrangler.jsonc").write_text(
+        '{"name": "w", "main": "entry.py", "compatibility_date": "2026-11-01",'
+        ' "compatibility_flags": ["python_workers"]}'
+    )
+    (tmp_path / "entry.py").write_text(
+        "from js import WebSocketPair\n"
+        "from workers import Response, WorkerEntrypoint\n"
+        "class Default(WorkerEntrypoint):\n"
+        "    async def fetch(self, request):\n"
+        "        client, server = WebSocketPair.new().object_values()\n"
+        "        server.accept()\n"
+        "        return Response(None, status=101, web_socket=client)\n"
+    )
+
+    async def scenario() -> None:
+        async with served(tmp_path, tmp_path / "state") as worker:
+            answer = await worker.get("/")
+            assert answer.status == 500
+            assert answer.text.startswith(
+                "TypeError: Worker tried to return a WebSocket in a response to a request which did not contain the "
+                'header "Upgrade: websocket".'
+            )
+
+    run(scenario())
