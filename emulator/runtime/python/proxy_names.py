@@ -25,4 +25,4 @@ _ALWAYS: Final = _OF_PYODIDE | _OF_OBJECTS | {*dir(object), "__module__"}
 def names_of(classes: tuple[type, ...], own: dict[str, object]) -> list[str]:
     """`classes` are those of the proxy that say what it can do, `own` its properties."""
     members = {name for cls in classes for name in vars(cls)} - _OURS
-    return [*_ALWAYS, *own, *(name for name in members if not name.startswith("_") or name in _OPERATORS)]
+    return [*_ALWAYS.union(own, (name for name in members if not name.startswith("_") or name in _OPERATORS))]

@@ -6,6 +6,7 @@ import traceback
 from pathlib import Path
 
 from flarebed.emulator.runtime.http import Frame
+from flarebed.emulator.runtime.python.traceback_lines import LaterStackSummary
 
 _OURS = str(Path(__file__).resolve().parent.parent.parent)
 _KEPT = {
@@ -35,7 +36,7 @@ def _strip(described: traceback.TracebackException, seen: set[int]) -> None:
     if id(described) in seen:
         return
     seen.add(id(described))
-    described.stack = traceback.StackSummary.from_list(
+    described.stack = LaterStackSummary(
         frame for frame in described.stack if not frame.filename.startswith(_OURS) or _is_kept(frame)
     )
     for other in (described.__cause__, described.__context__, *(described.exceptions or ())):
