@@ -68,7 +68,9 @@ HOST = (b"Host", b"host:81")
         (lambda: {"headers": to_js({"host": "other", "cf-worker": "me"})}, "GET", [HOST, WORKER], b""),
         (
             lambda: {"headers": to_js({"content-length": "9", "connection": "x", "te": "x", "keep-alive": "x"})},
-            "GET", [HOST, WORKER], b"",
+            "GET",
+            [HOST, WORKER],
+            b"",
         ),
         (
             lambda: {"cache": "no-store"},
