@@ -31,6 +31,10 @@ _SPACE: Final = "\t\n\v\f\r \u00a0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff" + 
 """What JavaScript's trim() takes off."""
 
 
+_TAG = "Object"
+"""Classes that workerd has in JavaScript (src/cloudflare/internal/d1-api.ts): String() gives [object Object]."""
+
+
 class Session:
     """Sends queries to the database and turns what goes wrong into what a Worker sees. No constraint: the primary."""
 
@@ -90,10 +94,15 @@ class Session:
 class D1PreparedStatement:
     """`env.DB.prepare(sql)`; nothing is checked before it runs."""
 
+    js_tag = _TAG
+
     def __init__(self, session: Session, statement: Any, values: tuple[SqlValue, ...] = ()) -> None:
         self._session = session
         self._values = values
         self.statement = statement
+
+    def own_properties(self) -> dict[str, Any]:
+        return {"statement": self.statement, "params": self.params}
 
     @property
     def params(self) -> list[Any]:
@@ -133,6 +142,8 @@ class D1PreparedStatement:
 class D1DatabaseSession:
     """`env.DB.withSession(...)`."""
 
+    js_tag = _TAG
+
     def __init__(self, session: Session) -> None:
         self._session = session
 
@@ -148,6 +159,8 @@ class D1DatabaseSession:
 
 class D1Database:
     """`env.DB`. `has_jsrpc`: the compatibility flag d1_binding_jsrpc is on."""
+
+    js_tag = _TAG
 
     def __init__(self, database: Database, has_jsrpc: bool) -> None:
         self._session = Session(database, has_jsrpc)

@@ -29,11 +29,20 @@ _CONTROL = re.compile(r"[\x00-\x1f]")
 _RESTART_KINDS = {"do": "do", "sleep": "sleep", "waitForEvent": "wait"}
 
 
+_TAG = "Object"
+"""Classes that workerd has in JavaScript (src/cloudflare/internal/workflows-api.ts): String() is [object Object]."""
+
+
 class WorkflowImpl:
     """https://developers.cloudflare.com/workflows/build/workers-api/#workflow"""
 
+    js_tag = _TAG
+
     def __init__(self, workflow: Workflow) -> None:
         self._workflow = workflow
+
+    def own_properties(self) -> dict[str, Any]:
+        return {"binding": {}}
 
     async def create(self, options: Any = UNDEFINED) -> InstanceImpl:
         instance_id, params = _wanted(options)
@@ -102,9 +111,14 @@ class WorkflowImpl:
 class InstanceImpl:
     """https://developers.cloudflare.com/workflows/build/workers-api/#workflowinstance"""
 
+    js_tag = _TAG
+
     def __init__(self, id: str, workflow: Workflow) -> None:
         self.id = id
         self._workflow = workflow
+
+    def own_properties(self) -> dict[str, Any]:
+        return {"id": self.id, "binding": {}}
 
     async def status(self) -> dict[str, Any]:
         return self._workflow.status(self.id)

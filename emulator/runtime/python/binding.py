@@ -34,6 +34,10 @@ class BindingProxy(JsProxy):
     def js_value(self) -> Any:
         return self._target
 
+    def own_properties(self) -> dict[str, Any]:
+        own: Callable[[], dict[str, Any]] | None = getattr(self._target, "own_properties", None)
+        return {} if own is None else own()
+
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
@@ -49,7 +53,7 @@ def proxy_class(of: type) -> type[BindingProxy]:
     methods = {
         name: _method(name, function)
         for name, function in inspect.getmembers(of, inspect.isfunction)
-        if not name.startswith("_")
+        if not name.startswith("_") and name != "own_properties"
     }
     made: type[BindingProxy] = ProxyType(of.__name__, (BindingProxy,), {"__slots__": (), **methods})  # type: ignore[assignment]
     return made
@@ -76,6 +80,7 @@ def _method(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
 
     method = promise if inspect.iscoroutinefunction(function) else call
     method.__name__ = name
+    method.__qualname__ = function.__qualname__
     return method
 
 
