@@ -21,6 +21,7 @@ persist_option = click.option("--persist-to", type=PATH, metavar="FOLDER", help=
 
 
 @click.group(context_settings={"help_option_names": ["--help", "-h"]})
+@click.version_option(None, "--version", "-v", package_name="flarebed", message="%(version)s")
 def app() -> None:
     """A local Cloudflare for Python Workers."""
 

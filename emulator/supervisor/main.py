@@ -164,7 +164,7 @@ class Supervisor:
             self._current.tell({"do": "accept", "known": known})
             self._current.known.update(known)
             self._give_parked(self._current)
-            self._terminal.say("info", "The last version that worked is still being served.")
+            self._terminal.say("warn", "The last version that worked is still being served.")
 
     def _exited(self, runtime: Runtime, code: int) -> None:
         self._leaving.discard(runtime)

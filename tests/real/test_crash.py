@@ -103,7 +103,7 @@ def ended(running: Running, instance: str) -> object:
 
 def test_the_onboarding_sleeps_on_for_what_is_left(tmp_path: Path) -> None:
     folder = tmp_path / "onboarding"
-    shutil.copytree(ROOT / "fixtures" / "onboarding", folder)
+    shutil.copytree(ROOT / "fixtures" / "onboarding", folder, ignore=shutil.ignore_patterns(".wrangler"))
     entry = folder / "src" / "entry.py"
     edit(entry, '"30 seconds"', '"3 seconds"')
     edit(entry, "for message in batch.messages:", f"for message in batch.messages:\n            {noting(tmp_path)}")
