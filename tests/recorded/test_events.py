@@ -91,7 +91,7 @@ def test_what_production_refuses_at_the_start_is_refused(case: dict[str, Any], t
     started = run(scenario())
     if case["title"] == "import missing":  # the hint is ours
         started, hint = started.split("\n")
-        assert hint.endswith("Add it with: uv add nothere  (or: pip install nothere)")
+        assert "uv add nothere" in hint
     assert started == case["start_error"]
 
 
