@@ -66,7 +66,7 @@ def test_the_files_of_a_worker(tmp_path: Path) -> None:
 
 def test_packages_import_what_the_machine_has(tmp_path: Path) -> None:
     (tmp_path / "src").mkdir()
-    (tmp_path / "src" / "entry.py").write_text("import vendored\nNAME = vendored.grp.__name__\n")
+    (tmp_path / "src" / "entry.py").write_text("import grouping\nNAME = grouping.grp.__name__\n")
     (tmp_path / "python_modules").mkdir()
-    (tmp_path / "python_modules" / "vendored.py").write_text("import grp\n")
+    (tmp_path / "python_modules" / "grouping.py").write_text("import grp\n")
     assert loaded(tmp_path).NAME == "grp"
