@@ -64,6 +64,22 @@ def edit(path: Path, old: str, new: str) -> None:
     path.write_text(text.replace(old, new))
 
 
+class Place:
+    """A project whose Worker writes its notes to `NOTES`, and waits until the file `GO` is there.
+
+    `bindings` is a part of the configuration, with two %s for the paths of those files.
+    """
+
+    def __init__(self, folder: Path, entry: str, bindings: str) -> None:
+        self.folder = project(folder, entry)
+        self.go = folder / "go"
+        self._notes = folder / "notes"
+        edit(folder / "wrangler.jsonc", '"vars": {"GREETING": "hello"}', bindings % (self._notes, self.go))
+
+    def notes(self) -> list[str]:
+        return self._notes.read_text().splitlines() if self._notes.exists() else []
+
+
 def pause(seconds: float) -> None:
     threading.Event().wait(seconds)
 

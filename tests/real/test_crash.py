@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.real.command import ROOT, Running, dev, edit, flarebed, pause, project, until
+from tests.real.command import ROOT, Place, Running, dev, edit, flarebed, pause, until
 
 pytestmark = pytest.mark.real
 
@@ -77,22 +77,9 @@ BINDINGS = """\
 "vars": {"NOTES": "%s", "GO": "%s"}"""
 
 
-class Place:
-    """A Worker whose steps and consumer write notes, and go on when the file `go` is there."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = project(folder, ENTRY)
-        self._notes = folder / "notes"
-        self.go = folder / "go"
-        edit(folder / "wrangler.jsonc", '"vars": {"GREETING": "hello"}', BINDINGS % (self._notes, self.go))
-
-    def notes(self) -> list[str]:
-        return self._notes.read_text().splitlines() if self._notes.exists() else []
-
-
 @pytest.fixture
 def place(tmp_path: Path) -> Place:
-    return Place(tmp_path)
+    return Place(tmp_path, ENTRY, BINDINGS)
 
 
 def ended(running: Running, instance: str) -> object:

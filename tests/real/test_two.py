@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.real.command import Running, dev, edit, flarebed, pause, project, until
+from tests.real.command import Place, Running, dev, edit, flarebed, pause, until
 
 pytestmark = pytest.mark.real
 
@@ -66,20 +66,9 @@ BINDINGS = """\
 "vars": {"NOTES": "%s", "GO": "%s"}"""
 
 
-class Place:
-    def __init__(self, folder: Path) -> None:
-        self.folder = project(folder, ENTRY)
-        self.go = folder / "go"
-        self._notes = folder / "notes"
-        edit(folder / "wrangler.jsonc", '"vars": {"GREETING": "hello"}', BINDINGS % (self._notes, self.go))
-
-    def notes(self) -> list[str]:
-        return self._notes.read_text().splitlines() if self._notes.exists() else []
-
-
 @pytest.fixture
 def place(tmp_path: Path) -> Place:
-    return Place(tmp_path)
+    return Place(tmp_path, ENTRY, BINDINGS)
 
 
 def fork_server(running: Running) -> int:
