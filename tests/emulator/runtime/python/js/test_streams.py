@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from tests.emulator.runtime.python.js.worker import in_worker, raised, thrown, view
+from tests.emulator.runtime.python.js.worker import counting, in_worker, raised, thrown, view
 
 from flarebed.emulator.runtime.python.ffi import to_js
 from flarebed.emulator.runtime.python.js.globals import exports
@@ -15,20 +15,6 @@ from flarebed.emulator.runtime.python.promise import Promise
 from flarebed.emulator.runtime.python.proxy import jsnull
 
 js = SimpleNamespace(**exports())
-
-
-def counting(last: int) -> Any:
-    """A stream of the numbers up to `last`, pulled one by one."""
-    numbers = iter(range(1, last + 1))
-
-    def pull(controller: Any) -> None:
-        number = next(numbers, None)
-        if number is None:
-            controller.close()
-        else:
-            controller.enqueue(number)
-
-    return js.ReadableStream.new(pull=pull)
 
 
 def test_a_source_is_pulled_when_there_is_room_and_never_in_the_constructor() -> None:

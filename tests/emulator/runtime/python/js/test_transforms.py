@@ -7,25 +7,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from tests.emulator.runtime.python.js.worker import in_worker, raised, read_all, thrown, view
+from tests.emulator.runtime.python.js.worker import counting, in_worker, raised, read_all, thrown, view
 
 from flarebed.emulator.runtime.python.js.globals import exports
 
 js = SimpleNamespace(**exports())
-
-
-def counting(last: int) -> Any:
-    """A stream of the numbers up to `last`, pulled one by one."""
-    numbers = iter(range(1, last + 1))
-
-    def pull(controller: Any) -> None:
-        number = next(numbers, None)
-        if number is None:
-            controller.close()
-        else:
-            controller.enqueue(number)
-
-    return js.ReadableStream.new(pull=pull)
 
 
 def test_a_write_to_a_transform_waits_for_a_reader() -> None:

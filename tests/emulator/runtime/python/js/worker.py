@@ -16,6 +16,7 @@ from tests.emulator.runtime.python.harness import Harness
 from tests.support import run
 
 from flarebed.bindings.values import ArrayBuffer, View
+from flarebed.emulator.runtime.python.js.globals import exports
 from flarebed.emulator.runtime.python.proxy import JsException, to_python
 
 Code = Callable[..., Coroutine[Any, Any, Any]]
@@ -62,3 +63,17 @@ def view(data: bytes) -> Any:
 
 async def read_all(stream: Any) -> list[bytes]:
     return [chunk.to_bytes() async for chunk in stream]
+
+
+def counting(last: int) -> Any:
+    """A stream of the numbers up to `last`, pulled one by one."""
+    numbers = iter(range(1, last + 1))
+
+    def pull(controller: Any) -> None:
+        number = next(numbers, None)
+        if number is None:
+            controller.close()
+        else:
+            controller.enqueue(number)
+
+    return exports()["ReadableStream"].new(pull=pull)
