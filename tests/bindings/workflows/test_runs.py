@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,17 @@ import pytest
 
 from tests.bindings.workflows.life import Life, Story, returning, thrown
 from tests.support import run
+
+
+def two_steps() -> tuple[Story, Callable[[Any, Any], Awaitable[Any]]]:
+    """A Workflow of a step of a second and a step that takes no time."""
+    story = Story()
+
+    async def body(event: Any, step: Any) -> Any:
+        await step.do("a", story.step("a", duration_ms=1_000))
+        return await step.do("b", story.step("b"))
+
+    return story, body
 
 
 def test_an_instance_that_acts_on_itself(tmp_path: Path) -> None:
@@ -62,12 +74,7 @@ def test_another_process_acts_on_an_instance(tmp_path: Path, method: str, status
 
 def test_a_stale_run_cannot_write_into_a_restarted_instance(tmp_path: Path) -> None:
     async def check() -> None:
-        story = Story()
-
-        async def body(event: Any, step: Any) -> Any:
-            await step.do("a", story.step("a", duration_ms=1_000))
-            return await step.do("b", story.step("b"))
-
+        story, body = two_steps()
         owner = story.life = await Life.owning(tmp_path, body)
         await owner.flow.create({"id": "i"})
         await owner.settle()
@@ -85,12 +92,7 @@ def test_a_stale_run_cannot_write_into_a_restarted_instance(tmp_path: Path) -> N
 
 def test_a_pause_takes_place_even_if_the_bell_was_not_heard(tmp_path: Path) -> None:
     async def check() -> None:
-        story = Story()
-
-        async def body(event: Any, step: Any) -> Any:
-            await step.do("a", story.step("a", duration_ms=1_000))
-            return await step.do("b", story.step("b"))
-
+        story, body = two_steps()
         owner = story.life = await Life.owning(tmp_path, body)
         await owner.flow.create({"id": "i"})
         await owner.settle()
