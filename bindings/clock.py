@@ -10,7 +10,8 @@ import asyncio
 import heapq
 import itertools
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
 from contextvars import Context
 from typing import Any
 
@@ -42,7 +43,10 @@ class Timer:
 
 
 class Clock:
-    """The shared part: a heap of entries, and the tasks that engines run on the host's loop."""
+    """The shared part: a heap of entries, and the tasks that engines run on the host's loop.
+
+    `outside` counts the operations beyond the loop (in a thread, on a socket) whose end will make a callback ready.
+    """
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.loop = loop
@@ -50,6 +54,7 @@ class Clock:
         self._order = itertools.count()
         self._crowded = _FEW_ENTRIES
         self._tasks: set[asyncio.Task[Any]] = set()
+        self.outside = 0
 
     def now_ms(self) -> float:
         """Milliseconds since the Unix epoch."""
@@ -84,6 +89,15 @@ class Clock:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return task
+
+    @contextmanager
+    def operation_outside(self) -> Iterator[None]:
+        """While the block waits, all is not idle."""
+        self.outside += 1
+        try:
+            yield
+        finally:
+            self.outside -= 1
 
     def next_ms(self) -> float | None:
         """When the next entry is due, or None."""
@@ -155,10 +169,14 @@ class VirtualClock(Clock):
         end_ms = self._now_ms + delta_ms
         await self.settle()
         while (due_ms := self.next_ms()) is not None and due_ms <= end_ms:
-            self._now_ms = max(self._now_ms, due_ms)
-            self._fire_due(self._now_ms)
+            self.move_to(due_ms)
             await self.settle()
         self._now_ms = end_ms
+
+    def move_to(self, when_ms: float) -> None:
+        """Move there (never back), and fire what is due."""
+        self._now_ms = max(self._now_ms, when_ms)
+        self._fire_due(self._now_ms)
 
     async def settle(self, rounds: int = 50) -> None:
         """Let ready callbacks run. In-process engines do no outside I/O, so a fixed number of rounds is enough."""

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flarebed.bindings.clock import Clock, RealClock
+from flarebed.bindings.dispatch import Dispatch
 from flarebed.bindings.errors import UserError
 from flarebed.bindings.kind import Resources, Surroundings
 from flarebed.bindings.owner import Doorbell, Owner
@@ -41,11 +42,12 @@ async def build(
     clock: Clock | None = None,
     synchronous: str = "NORMAL",
     outbound: Callable[[], httpx.AsyncClient] | None = None,
+    observe: Callable[[Dispatch], Dispatch] | None = None,
 ) -> App:
     """The config's Worker, loaded. Raises UserError, or whatever the Worker's own top level raises.
 
     `persist_to` is the state folder, `synchronous` SQLite's NORMAL or FULL. The Worker serves requests at once; timers,
-    consumers and workflow instances run here after `own()`.
+    consumers and workflow instances run here after `own()`. `observe` puts something between engines and Worker.
     """
     main = config.entry_point()
     if main.suffix != ".py":
@@ -67,7 +69,8 @@ async def build(
     bundle = Bundle(main, config.base_dir or main.parent, config.rules)
     worker = PythonWorker(main, config.root, bundle, services)
     store = Store(persist_to, loop, synchronous)
-    around = Surroundings(clock, store, worker, config.name, config.flags, log)
+    dispatch: Dispatch = worker if observe is None else observe(worker)
+    around = Surroundings(clock, store, dispatch, config.name, config.flags, log)
     resources = {kind.name: kind.open(config.specs[kind.name], around) for kind in KINDS if config.specs.get(kind.name)}
     app = App(config, worker, store, resources, Owner(persist_to, loop), Doorbell(persist_to))
     store.doorbell = app.announce

@@ -145,7 +145,8 @@ class Database:
     async def _do_in_lane(self, work: Callable[[SqlDatabase], T], inline: SqlDatabase, writes: bool) -> T:
         self._slow_writes += writes
         try:
-            result, last_row_id = await self._lane.run(work, inline.connection.last_insert_rowid)
+            with self._clock.operation_outside():
+                result, last_row_id = await self._lane.run(work, inline.connection.last_insert_rowid)
             if writes:
                 inline.connection.set_last_insert_rowid(last_row_id)
         finally:

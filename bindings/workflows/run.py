@@ -17,7 +17,7 @@ from typing import Any, Final
 from flarebed.bindings.clock import Clock
 from flarebed.bindings.codec import decode, encode
 from flarebed.bindings.values import Date, Function
-from flarebed.bindings.workflows import journal
+from flarebed.bindings.workflows import history
 from flarebed.bindings.workflows.journal import Journal, Recorded
 
 TIMED_OUT: Final = object()
@@ -131,7 +131,7 @@ class Run:
         self._counts[kind, name] += 1
         return self._counts[kind, name]
 
-    def find(self, kind: str, name: str, count: int) -> journal.Step | None:
+    def find(self, kind: str, name: str, count: int) -> history.Step | None:
         seq = self._places.get((kind, name, count))
         return None if seq is None else self.journal.step(self.key, seq)
 

@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 from flarebed.bindings.codec import decode, encode
 from flarebed.bindings.errors import JsError
 from flarebed.bindings.values import UNDEFINED, Error, Function
-from flarebed.bindings.workflows import errors, journal, retry
+from flarebed.bindings.workflows import errors, history, retry
 from flarebed.bindings.workflows.duration import to_ms
 from flarebed.bindings.workflows.run import TIMED_OUT, Run
 
@@ -28,7 +28,7 @@ async def sleep(run: Run, name: str, until: Callable[[float], float]) -> None:
     run.check()
     count = run.next_count("sleep", name)
     found = run.find("sleep", name, count)
-    if found is not None and found.state == journal.DONE:
+    if found is not None and found.state == history.DONE:
         return
     seq, wake_ms = _open(run, "sleep", name, count, until) if found is None else (found.seq, found.wake_ms or 0)
     await run.idle_until(wake_ms)
@@ -40,7 +40,7 @@ async def wait_for_event(run: Run, name: str, event_type: str, timeout: Any) -> 
     run.check()
     count = run.next_count("wait", name)
     found = run.find("wait", name, count)
-    if found is not None and found.state != journal.OPEN:
+    if found is not None and found.state != history.OPEN:
         return _outcome(found)
     timeout_ms = to_ms(timeout)
     if found is not None:
@@ -65,7 +65,7 @@ async def do(run: Run, name: str, given: dict[str, Any], callback: Function) -> 
         raise errors.step_limit(run.host.step_limit)
     count = run.next_count("do", name)
     found = run.find("do", name, count)
-    if found is not None and found.state in (journal.DONE, journal.FAILED):
+    if found is not None and found.state in (history.DONE, history.FAILED):
         return _outcome(found)
     return await _Do(run, name, count, given, callback).result(found)
 
@@ -83,7 +83,7 @@ def _open(
     return seq, wake_ms
 
 
-def _outcome(step: journal.Step) -> Any:
+def _outcome(step: history.Step) -> Any:
     """A recorded result, or the recorded error raised."""
     if step.error is not None:
         recorded = json.loads(step.error)
@@ -107,7 +107,7 @@ class _Do:
         self._is_recorded = False
         self._made = 0
 
-    async def result(self, found: journal.Step | None) -> Any:
+    async def result(self, found: history.Step | None) -> Any:
         """The life of a step: attempts, each on disk before it is made, until there is an outcome that is on disk."""
         run = self._run
         if found is None:
@@ -125,13 +125,13 @@ class _Do:
                 await run.commit()
                 return decode(result)
 
-    async def _take_up(self, found: journal.Step) -> None:
+    async def _take_up(self, found: history.Step) -> None:
         """Go on where another run of the instance ended."""
         self._seq, self._is_recorded, self._made = found.seq, True, found.attempts
         self._config = retry.DEFAULTS if found.config is None else decode(found.config)
         if self._config["retries"]["delay"] != retry.DYNAMIC_DELAY:
             self._delay = self._config["retries"]["delay"]
-        if found.state == journal.INTERRUPTED:
+        if found.state == history.INTERRUPTED:
             error = errors.interrupted()
             if not self._may_retry():
                 await self._fail(error)

@@ -14,7 +14,8 @@ from flarebed.bindings.codec import decode
 from flarebed.bindings.ecma import order_keys
 from flarebed.bindings.ecma_date import date_to_iso
 from flarebed.bindings.values import UNDEFINED, ArrayBuffer, BigInt, Date, Error, View
-from flarebed.bindings.workflows.journal import Instance, Output
+from flarebed.bindings.workflows.history import Output
+from flarebed.bindings.workflows.journal import Instance
 
 WAITING: Final = "waiting"
 """What a running instance that only sleeps or waits for an event is called, as in production.

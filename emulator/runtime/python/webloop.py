@@ -260,13 +260,17 @@ class WebLoop(LoopLimits):
         """The result of a coroutine of the host's loop, as it is."""
         io = CURRENT.get()
         future = self.create_future()
-        task = self._clock.spawn(work, "outside work")
+        task = self._clock.spawn(self._outside(work), "outside work")
         io.begin_outside()
         task.add_done_callback(lambda done: _hand_over(done, future, io))
         try:
             return await future
         finally:
             task.cancel()
+
+    async def _outside(self, work: Coroutine[Any, Any, Any]) -> Any:
+        with self._clock.operation_outside():
+            return await work
 
     async def create_connection(  # type: ignore[override]
         self, protocol_factory: Callable[[], asyncio.Protocol], *args: Any, **kwargs: Any

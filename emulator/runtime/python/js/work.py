@@ -10,6 +10,7 @@ import inspect
 from collections.abc import Callable, Coroutine
 from typing import Any
 
+from flarebed.bindings.clock import Clock
 from flarebed.bindings.errors import JsError
 from flarebed.bindings.values import UNDEFINED, Error
 from flarebed.emulator.runtime.python.context import IoContext, current
@@ -47,16 +48,17 @@ def in_worker(promise: Promise, callback: Callable[..., object], *arguments: Any
 
 def outside(work: Coroutine[Any, Any, Any]) -> Promise:
     """Run work on the host's loop from its first step on, for code that asks which loop is running."""
-    return start(_on_host(current().services.clock.loop, work))
+    return start(_on_host(current().services.clock, work))
 
 
-async def _on_host(loop: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, Any]) -> Any:
+async def _on_host(clock: Clock, work: Coroutine[Any, Any, Any]) -> Any:
     try:
-        await turn_of(loop)
+        await turn_of(clock.loop)
     except BaseException:
         work.close()
         raise
-    return await work
+    with clock.operation_outside():
+        return await work
 
 
 def turn_of(loop: asyncio.AbstractEventLoop) -> asyncio.Future[None]:
