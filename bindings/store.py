@@ -36,6 +36,7 @@ class Database:
         self._loop = loop
         self._in_tick = False
         self._waiters: list[asyncio.Future[None]] = []
+        self._watchers: list[asyncio.Future[None]] = []
         pragmas = f"PRAGMA journal_mode=WAL; PRAGMA synchronous={synchronous}; PRAGMA foreign_keys=ON"
         self.connection.execute(pragmas).fetchall()  # the first gives a row, and apsw runs on when it is fetched
         self.connection.set_wal_hook(Checkpoints(path))
@@ -84,6 +85,20 @@ class Database:
             for waiter in waiters:
                 if not waiter.done():
                     waiter.set_result(None)
+            self.wake()
+
+    def next_commit(self) -> asyncio.Future[None]:
+        """Resolves when something more is committed here, or somebody says `wake`."""
+        future: asyncio.Future[None] = self._loop.create_future()
+        self._watchers.append(future)
+        return future
+
+    def wake(self) -> None:
+        """Another process may have written."""
+        watchers, self._watchers = self._watchers, []
+        for watcher in watchers:
+            if not watcher.done():
+                watcher.set_result(None)
 
     def close(self) -> None:
         self.flush()

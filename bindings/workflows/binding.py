@@ -13,7 +13,7 @@ from typing import Any
 
 from flarebed.bindings.ecma import to_number, to_string
 from flarebed.bindings.values import UNDEFINED, Date
-from flarebed.bindings.workflows import errors, retry, step
+from flarebed.bindings.workflows import errors, retry, rollback, step
 from flarebed.bindings.workflows.duration import to_ms
 from flarebed.bindings.workflows.journal import RestartPoint
 from flarebed.bindings.workflows.run import Run
@@ -133,8 +133,10 @@ class InstanceImpl:
         await self._workflow.resume(self.id)
         return UNDEFINED
 
-    async def terminate(self) -> Any:
-        await self._workflow.terminate(self.id)
+    async def terminate(self, options: Any = UNDEFINED) -> Any:
+        """`{rollback: true}` rolls back first, and returns after that."""
+        roll_back = isinstance(options, dict) and options.get("rollback") is True
+        await self._workflow.terminate(self.id, roll_back=roll_back)
         return UNDEFINED
 
     async def restart(self, options: Any = UNDEFINED) -> Any:
@@ -169,19 +171,22 @@ class JsRpcStub:
     def __init__(self, run: Run) -> None:
         self._run = run
 
-    async def do(self, name: Any = UNDEFINED, config: Any = UNDEFINED, callback: Any = UNDEFINED) -> Any:
-        """`do(name, callback)`, `do(name, config, callback)`: what the callback returned, now or in an earlier run."""
-        given = config
+    async def do(
+        self, name: Any = UNDEFINED, config: Any = UNDEFINED, callback: Any = UNDEFINED, options: Any = UNDEFINED
+    ) -> Any:
+        """`do(name, [config], callback, [{rollback, rollbackConfig}])`: what the callback returned, now or earlier."""
         if callable(config):
-            given, callback = {}, config
+            config, callback, options = {}, config, callback
         elif not callable(callback):
             raise errors.no_callback(to_string(name))
+        undo = rollback.parse(to_string(name), options)
+        step.admit(self._run)
         text = _step_name(name)
-        if given is UNDEFINED or given is None:
-            given = {}
-        if not retry.is_valid(given):
+        if config is UNDEFINED or config is None:
+            config = {}
+        if not retry.is_valid(config):
             raise errors.invalid_step_config(text)
-        return await step.do(self._run, text, given, callback)
+        return await step.do(self._run, text, config, callback, undo)
 
     async def sleep(self, name: Any = UNDEFINED, duration: Any = UNDEFINED) -> Any:
         """A number is milliseconds, a text such as "10 minutes" a duration."""

@@ -23,6 +23,8 @@ _TUNNELED = frozenset({
     "OperationError", "NetworkError", "QuotaExceededError", "NotFoundError", "InvalidCharacterError",
 })  # fmt: skip
 
+_INVALID_FORMAT = "is in a invalid format. See https://developers.cloudflare.com/workflows/build/sleeping-and-retrying/"
+
 ALREADY_EXISTS = (10405, "workflows.api.error.instance.already_exists")
 DUPLICATE_IN_BATCH = (10415, "workflows.api.error.instance.duplicate_in_batch")
 NOT_FOUND = (10400, "workflows.api.error.instance.not_found")
@@ -113,12 +115,33 @@ def invalid_step_name(name: str) -> JsError:
 
 
 def invalid_step_config(name: str) -> JsError:
-    return crossed(
-        fatal_error(
-            f'Step config for "{name}" is in a invalid format. '
-            "See https://developers.cloudflare.com/workflows/build/sleeping-and-retrying/"
-        )
-    )
+    return crossed(fatal_error(f'Step config for "{name}" {_INVALID_FORMAT}'))
+
+
+def rollback_no_object(name: str) -> JsError:
+    return crossed(fatal_error(f'Rollback options for "{name}" must be an object'))
+
+
+def rollback_no_function(name: str) -> JsError:
+    return crossed(fatal_error(f'Rollback for "{name}" must be a function'))
+
+
+def invalid_rollback_config(name: str) -> JsError:
+    return crossed(fatal_error(f'Rollback config for "{name}" {_INVALID_FORMAT}'))
+
+
+def rolling_back() -> JsError:
+    return crossed(fatal_error("Cannot execute steps during rollback phase"))
+
+
+def rollback_missing() -> JsError:
+    """After a restart, a step that has to be rolled back was not made again."""
+    return JsError("Rollback function not available in registry", "RollbackMissing")
+
+
+def terminated() -> JsError:
+    """What a rollback is told when the instance did not fail."""
+    return JsError("Instance terminated during rollback", "Terminated")
 
 
 def bad_delay(label: str, reason: str) -> JsError:

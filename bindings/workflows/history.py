@@ -14,7 +14,7 @@ CREATE TABLE IF NOT EXISTS steps (
     instance INTEGER NOT NULL, seq INTEGER NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL, count INTEGER NOT NULL,
     state TEXT NOT NULL, attempts INTEGER NOT NULL DEFAULT 0, wake_ms REAL, config BLOB, event_type TEXT,
     result BLOB, error TEXT, started_ms REAL NOT NULL, attempt_ms REAL, ended_ms REAL, end_seq INTEGER,
-    failures TEXT NOT NULL DEFAULT '[]',
+    failures TEXT NOT NULL DEFAULT '[]', has_rollback INTEGER NOT NULL DEFAULT 0, attempt_seq INTEGER,
     PRIMARY KEY (instance, seq)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS events (
@@ -30,8 +30,13 @@ DELAYED = "delayed"  # the next attempt is made at wake_ms
 DONE = "done"
 FAILED = "failed"
 
-_WITH_FAILURE = """iif(state = 'delayed', failures,
-    json_insert(failures, '$[#]', json_insert(json(?), '$.start_ms', attempt_ms)))"""
+_DURING = {"do": "running", "rollback": "rollingBack"}
+"""What an instance is at while attempts of a kind are made."""
+
+_WITH_FAILURE = """iif(state = 'delayed',
+    json_set(failures, '$[#-1].delay_ms', :delay_ms),
+    json_insert(failures, '$[#]', json_insert(
+        json(:failure), '$.start_ms', attempt_ms, '$.start_seq', attempt_seq, '$.delay_ms', :delay_ms)))"""
 """One entry for each failed attempt, whose end may be written twice: before and after its delay is known."""
 
 
@@ -70,6 +75,12 @@ class History:
     def durable(self) -> asyncio.Future[None]:
         return self._db.durable()
 
+    def next_commit(self) -> asyncio.Future[None]:
+        return self._db.next_commit()
+
+    def wake(self) -> None:
+        self._db.wake()
+
     def _has_changed(self, sql: str, parameters: tuple[Any, ...]) -> bool:
         """Execute; whether a row was written (which RETURNING would say too, at the cost of the statement itself)."""
         self._db.execute(sql, parameters)
@@ -82,36 +93,56 @@ class History:
         )
         return Step(*rows[0])
 
-    def start_step(self, key: int, seq: int, name: str, count: int, config: bytes | None, now_ms: float) -> bool:
-        """The first attempt of a `do` begins; False if the instance is not running. No `config`: the defaults."""
+    def start_step(
+        self, key: int, seq: int, kind: str, name: str, count: int, config: bytes | None, now_ms: float, undo: bool
+    ) -> bool:
+        """The first attempt of a `do`, or of a rollback, begins; False if that is not what the instance is at.
+
+        No `config`: the defaults. `undo`: a rollback is to follow if the instance fails.
+        """
         return self._has_changed(
-            "INSERT INTO steps (instance, seq, kind, name, count, state, attempts, config, started_ms, attempt_ms)"
-            " SELECT key, ?, 'do', ?, ?, 'attempting', 1, ?, ?, ? FROM instances WHERE key = ? AND status = 'running'",
-            (seq, name, count, config, now_ms, now_ms, key),
+            "INSERT INTO steps (instance, seq, kind, name, count, state, attempts, config, started_ms, attempt_ms,"
+            " has_rollback) SELECT key, ?, ?, ?, ?, 'attempting', 1, ?, ?, ?, ? FROM instances"
+            " WHERE key = ? AND status = ?",
+            (seq, kind, name, count, config, now_ms, now_ms, undo, key, _DURING[kind]),
         )
 
-    def start_attempt(self, key: int, seq: int, now_ms: float) -> bool:
-        """A further attempt begins; False if the instance is not running."""
+    def start_attempt(self, key: int, seq: int, kind: str, attempt_seq: int, now_ms: float) -> bool:
+        """A further attempt begins; False if the instance is not at that."""
         return self._has_changed(
-            "UPDATE steps SET state = 'attempting', attempts = attempts + 1, wake_ms = NULL, attempt_ms = ?"
-            " WHERE instance = ? AND seq = ? AND (SELECT status FROM instances WHERE key = ?) = 'running'",
-            (now_ms, key, seq, key),
+            "UPDATE steps SET state = 'attempting', attempts = attempts + 1, wake_ms = NULL, attempt_ms = ?,"
+            " attempt_seq = ? WHERE instance = ? AND seq = ? AND (SELECT status FROM instances WHERE key = ?) = ?",
+            (now_ms, attempt_seq, key, seq, key, _DURING[kind]),
         )
 
-    def delay(self, key: int, seq: int, error: JsError, wake_ms: float, now_ms: float) -> None:
+    def delay(self, key: int, seq: int, end_seq: int, error: JsError, wake_ms: float, now_ms: float) -> None:
         """An attempt failed, and the next one is due at `wake_ms`. May be said again with another time."""
         self._db.execute(
-            f"UPDATE steps SET failures = {_WITH_FAILURE}, state = 'delayed', wake_ms = ?"
-            " WHERE instance = ? AND seq = ?",
-            (_failure(error, now_ms), wake_ms, key, seq),
+            f"UPDATE steps SET failures = {_WITH_FAILURE}, state = 'delayed', wake_ms = :wake_ms"
+            " WHERE instance = :key AND seq = :seq",
+            {
+                "failure": _failure(error, end_seq, now_ms),
+                "delay_ms": wake_ms - now_ms,
+                "wake_ms": wake_ms,
+                "key": key,
+                "seq": seq,
+            },
         )
 
-    def fail(self, key: int, seq: int, error: JsError, now_ms: float) -> None:
+    def fail(self, key: int, seq: int, end_seq: int, error: JsError, now_ms: float) -> None:
         """A step failed for good; run() sees `error` now and whenever it is replayed."""
         self._db.execute(
-            f"UPDATE steps SET failures = {_WITH_FAILURE}, state = 'failed', error = ?,"
-            " wake_ms = NULL, ended_ms = ? WHERE instance = ? AND seq = ?",
-            (_failure(error, now_ms), json.dumps({"name": error.name, "message": error.message}), now_ms, key, seq),
+            f"UPDATE steps SET failures = {_WITH_FAILURE}, state = 'failed', error = :error,"
+            " wake_ms = NULL, ended_ms = :now_ms, end_seq = :end_seq WHERE instance = :key AND seq = :seq",
+            {
+                "failure": _failure(error, end_seq, now_ms),
+                "delay_ms": None,
+                "error": json.dumps({"name": error.name, "message": error.message}),
+                "now_ms": now_ms,
+                "end_seq": end_seq,
+                "key": key,
+                "seq": seq,
+            },
         )
 
     def finish(self, key: int, seq: int, end_seq: int, result: bytes | None, now_ms: float) -> None:
@@ -152,6 +183,22 @@ class History:
         )
         return bool(rows[0][0] and not rows[0][1])
 
+    def undoable(self, key: int) -> list[tuple[int, str, int]]:
+        """The steps with a rollback, by place, name and count: the one that began last comes first."""
+        rows = self._db.read(
+            "SELECT seq, name, count FROM steps WHERE instance = ? AND kind = 'do' AND has_rollback ORDER BY seq DESC",
+            (key,),
+        )
+        return [(seq, name, count) for seq, name, count in rows]
+
+    def miss(self, key: int, seq: int, label: str, error: JsError, now_ms: float) -> None:
+        """There is no function for the rollback of the step `label`."""
+        self._db.execute(
+            "INSERT INTO steps (instance, seq, kind, name, count, state, error, started_ms, ended_ms, end_seq)"
+            " VALUES (?, ?, 'rollback', ?, 1, 'failed', ?, ?, ?, ?)",
+            (key, seq, label, json.dumps({"name": error.name, "message": error.message}), now_ms, now_ms, seq),
+        )
+
     def outputs(self, key: int) -> list[Output]:
         """In the order in which they came."""
         rows = self._db.read(
@@ -184,5 +231,5 @@ class History:
             self.finish(key, seq, end_seq, result, now_ms)
 
 
-def _failure(error: JsError, now_ms: float) -> str:
-    return json.dumps({"end_ms": now_ms, "name": error.name, "message": error.message})
+def _failure(error: JsError, end_seq: int, now_ms: float) -> str:
+    return json.dumps({"end_ms": now_ms, "end_seq": end_seq, "name": error.name, "message": error.message})

@@ -6,6 +6,7 @@ under which it was started, and find nothing any more once another process has r
 
     queued -> running -> complete | errored | terminated        restart: a new key, queued again
     running -> waitingForPause (while attempts are made) -> paused -> queued
+    running -> rollingBack -> errored | terminated              any that is not at its end: queued, to be rolled back
 """
 
 from __future__ import annotations
@@ -15,19 +16,24 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from flarebed.bindings.errors import JsError
+from flarebed.bindings.values import Error
 from flarebed.bindings.workflows import history
 from flarebed.bindings.workflows.history import History
 
 SCHEMA = f"""
 CREATE TABLE IF NOT EXISTS instances (
     key INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, status TEXT NOT NULL, params BLOB NOT NULL,
-    created_ms REAL NOT NULL, started_ms REAL, paused_ms REAL, ended_ms REAL, output BLOB, error TEXT
+    created_ms REAL NOT NULL, started_ms REAL, paused_ms REAL, ended_ms REAL, output BLOB, error TEXT, rollback TEXT
 ) STRICT;
 CREATE INDEX IF NOT EXISTS queue ON instances (started_ms IS NULL, key) WHERE status = 'queued';
 {history.SCHEMA}
 """
 
-_INSTANCE = "key, id, status, params, created_ms, started_ms, ended_ms, output, error"
+_INSTANCE = "key, id, status, params, created_ms, started_ms, ended_ms, output, error, rollback"
+
+
+_UNDOABLE = """key = ? AND EXISTS (SELECT 1 FROM steps WHERE instance = key AND kind = 'do' AND has_rollback)"""
 
 
 class Instance(NamedTuple):
@@ -40,6 +46,7 @@ class Instance(NamedTuple):
     ended_ms: float | None
     output: bytes | None
     error: str | None
+    rollback: str | None
 
 
 class Recorded(NamedTuple):
@@ -94,15 +101,16 @@ class Journal(History):
     def requeue(self, now_ms: float) -> None:
         """What another owner left unfinished is to be started again, or is paused if it was about to be."""
         with self._db.write() as connection:
-            connection.execute("UPDATE instances SET status = 'queued' WHERE status = 'running'")
+            connection.execute("UPDATE instances SET status = 'queued' WHERE status IN ('running', 'rollingBack')")
             connection.execute(
                 "UPDATE instances SET status = 'paused', paused_ms = ? WHERE status = 'waitingForPause'", (now_ms,)
             )
 
     def begin_run(self, instance_id: str, now_ms: float) -> Instance | None:
-        """Queued becomes running."""
+        """Queued becomes running, or rolling back if that was ordered."""
         rows = self._db.execute(
-            "UPDATE instances SET status = 'running', started_ms = coalesce(started_ms, ?)"
+            "UPDATE instances SET status = iif(rollback IS NULL, 'running', 'rollingBack'),"
+            " started_ms = coalesce(started_ms, ?)"
             f" WHERE id = ? AND status = 'queued' RETURNING {_INSTANCE}",
             (now_ms, instance_id),
         )
@@ -133,6 +141,31 @@ class Journal(History):
             (status, now_ms, output, None if error is None else json.dumps(error), key),
         )
 
+    def begin_rollback(self, key: int, cause: JsError, error: Mapping[str, str], now_ms: float) -> bool:
+        """run() failed with `cause`, as which `error` will stand; False if there is nothing to roll back."""
+        return self._has_changed(
+            f"UPDATE instances SET status = 'rollingBack', error = ?, rollback = ? WHERE {_UNDOABLE}"
+            " AND status IN ('running', 'waitingForPause')",
+            (json.dumps(error), _order(cause, "errored"), key),
+        )
+
+    def cause(self, key: int) -> Error:
+        """Why the instance is rolled back."""
+        rows = self._db.read("SELECT rollback FROM instances WHERE key = ?", (key,))
+        cause = json.loads(rows[0][0])["cause"]
+        return Error(cause["message"], cause["name"])
+
+    def end_rollback(self, key: int, failure: JsError | None, now_ms: float) -> None:
+        outcome = {
+            "outcome": "complete" if failure is None else "failed",
+            "error": None if failure is None else {"name": failure.name, "message": failure.message},
+        }
+        self._db.execute(
+            "UPDATE instances SET status = rollback ->> '$.end', ended_ms = ?, rollback = json_patch(rollback, ?)"
+            " WHERE key = ? AND status = 'rollingBack'",
+            (now_ms, json.dumps(outcome), key),
+        )
+
     def take_back_attempts(self, key: int) -> None:
         """The attempts in progress end with this process in good order: the next owner makes them anew."""
         self._db.execute(
@@ -146,7 +179,8 @@ class Journal(History):
         self._db.execute(
             "UPDATE instances SET paused_ms = ?, status = CASE WHEN EXISTS ("
             "   SELECT 1 FROM steps WHERE instance = key AND state = 'attempting'"
-            " ) THEN 'waitingForPause' ELSE 'paused' END WHERE key = ? AND status IN ('queued', 'running')",
+            " ) THEN 'waitingForPause' ELSE 'paused' END WHERE key = ? AND status IN ('queued', 'running')"
+            " AND rollback IS NULL",
             (now_ms, key),
         )
 
@@ -182,6 +216,21 @@ class Journal(History):
             (now_ms, key),
         )
 
+    def order_rollback(self, key: int, cause: JsError) -> bool:
+        """Terminate, but roll back first; False if there is nothing to roll back, or it is at its end."""
+        return self._has_changed(
+            f"UPDATE instances SET status = 'queued', rollback = ? WHERE {_UNDOABLE} AND rollback IS NULL"
+            " AND status NOT IN ('complete', 'errored', 'terminated')",
+            (_order(cause, "terminated"), key),
+        )
+
+    def is_rolling_back(self, key: int) -> bool:
+        """Or is about to."""
+        rows = self._db.read(
+            "SELECT rollback IS NOT NULL AND status IN ('queued', 'rollingBack') FROM instances WHERE key = ?", (key,)
+        )
+        return bool(rows and rows[0][0])
+
     def restart(self, key: int, since: RestartPoint | None) -> bool:
         """Anew from the start, or from a step on (False if there is none such); undelivered events are dropped."""
         first = 0 if since is None else self._first(key, since)
@@ -214,3 +263,8 @@ class Journal(History):
             (key, since.kind, since.name, since.count),
         )
         return rows[0][0] if rows else None
+
+
+def _order(cause: JsError, end: str) -> str:
+    """Of a rollback, after which the instance's status is `end`."""
+    return json.dumps({"cause": {"name": cause.name, "message": cause.message}, "end": end})

@@ -58,6 +58,11 @@ def shown(config: dict[str, Any]) -> dict[str, Any]:
     return {**config, "retries": retries}
 
 
+def context(name: str, count: int, attempt: int, config: dict[str, Any]) -> dict[str, Any]:
+    """What a callback is told of its step."""
+    return {"step": {"name": name, "count": count}, "attempt": attempt, "config": shown(config)}
+
+
 def delay_ms(config: dict[str, Any], attempts: int, delay: Any) -> float:
     """How long to wait after `attempts` attempts; ValueError if `delay` is no duration."""
     base_ms = to_ms(delay)

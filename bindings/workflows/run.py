@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, NamedTuple, NoReturn
 
 from flarebed.bindings.clock import Clock
 from flarebed.bindings.codec import decode, encode
@@ -21,6 +21,17 @@ from flarebed.bindings.workflows import history
 from flarebed.bindings.workflows.journal import Journal, Recorded
 
 TIMED_OUT: Final = object()
+
+RUNNING: Final = "running"
+REPLAYING: Final = "replaying"  # only to learn the functions of rollbacks: nothing new is begun
+ROLLING_BACK: Final = "rollingBack"
+
+
+class Undo(NamedTuple):
+    """What a step's rollback calls, and how often."""
+
+    function: Function
+    config: dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -54,6 +65,9 @@ class Run:
         self.key = key
         self.id = instance_id
         self.live = True
+        self.phase = RUNNING
+        self.undos: dict[str, Undo] = {}
+        self.on_registered: Callable[[], object] = _nothing
         self.main: asyncio.Task[Any] | None = None
         self.steps = 0
         self._places = recorded.places
@@ -131,6 +145,11 @@ class Run:
         self._counts[kind, name] += 1
         return self._counts[kind, name]
 
+    def register(self, label: str, undo: Undo) -> None:
+        """The rollback of the step `label`. It is in memory only: a replay tells it again."""
+        self.undos.setdefault(label, undo)
+        self.on_registered()
+
     def find(self, kind: str, name: str, count: int) -> history.Step | None:
         seq = self._places.get((kind, name, count))
         return None if seq is None else self.journal.step(self.key, seq)
@@ -160,6 +179,12 @@ class Run:
         self._gates.append(gate)
         await self._hold(gate)
         self.check()
+
+    async def never(self) -> NoReturn:
+        """For what a replay has no outcome of."""
+        with self._idle():
+            await self._hold(self._loop.create_future())
+        raise asyncio.CancelledError
 
     async def idle_until(self, wake_ms: float) -> None:
         if wake_ms > self.now_ms():
@@ -243,3 +268,7 @@ class Run:
 def _resolve(future: asyncio.Future[Any], result: object = None) -> None:
     if not future.done():
         future.set_result(result)
+
+
+def _nothing() -> None:
+    """For who does not listen."""

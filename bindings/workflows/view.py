@@ -28,11 +28,15 @@ REDACTED: Final = "[REDACTED]"
 
 def status(instance: Instance, waiting: bool, outputs: list[Output]) -> dict[str, Any]:
     """`__LOCAL_DEV_STEP_OUTPUTS` is wrangler's addition: what steps returned, and the payloads of events."""
+    order = json.loads(instance.rollback or "{}")
+    shown = "rollingBack" if order and instance.status == "queued" else instance.status
+    rolled_back = {"rollback": {"outcome": order["outcome"], "error": order.get("error")}} if "outcome" in order else {}
     return {
-        "status": WAITING if waiting else instance.status,
+        "status": WAITING if waiting else shown,
         "__LOCAL_DEV_STEP_OUTPUTS": [_step_output(output) for output in outputs],
         "output": None if instance.output is None else _or(None, describe(decode(instance.output))),
         "error": UNDEFINED if instance.error is None else json.loads(instance.error),
+        **rolled_back,
     }
 
 

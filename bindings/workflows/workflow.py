@@ -14,9 +14,9 @@ from flarebed.bindings.codec import decode, encode
 from flarebed.bindings.errors import JsError
 from flarebed.bindings.kind import Surroundings
 from flarebed.bindings.values import Date
-from flarebed.bindings.workflows import errors, view
+from flarebed.bindings.workflows import errors, rollback, view
 from flarebed.bindings.workflows.journal import SCHEMA, Instance, Journal, Recorded, RestartPoint
-from flarebed.bindings.workflows.run import Host, Run
+from flarebed.bindings.workflows.run import ROLLING_BACK, Host, Run
 from flarebed.bindings.workflows.spec import WorkflowSpec
 
 DEFAULT_STEP_LIMIT = 10_000
@@ -78,10 +78,21 @@ class Workflow:
         self._journal.resume(self._key(instance_id), self._clock.now_ms())
         await self._changed(instance_id)
 
-    async def terminate(self, instance_id: str) -> None:
+    async def terminate(self, instance_id: str, *, roll_back: bool = False) -> None:
+        if roll_back and await self._roll_back_first(instance_id, self._key(instance_id)):
+            return
         if not self._journal.terminate(self._key(instance_id), self._clock.now_ms()):
             raise errors.cannot_terminate()
         await self._changed(instance_id)
+
+    async def _roll_back_first(self, instance_id: str, key: int) -> bool:
+        """False if nothing is to be rolled back. Returns when it is over, if it happens in this process."""
+        if self._journal.order_rollback(key, errors.terminated()):
+            await self._changed(instance_id)
+            while self._owned and self._journal.is_rolling_back(key):
+                await self._journal.next_commit()
+            return True
+        return self._journal.is_rolling_back(key)
 
     async def restart(self, instance_id: str, since: RestartPoint | None) -> None:
         if not self._journal.restart(self._key(instance_id), since):
@@ -135,6 +146,7 @@ class Workflow:
     async def disown(self) -> None:
         """Runs end without a trace: also the attempts in progress, which are the next owner's to make."""
         self._owned = False
+        self._journal.wake()
         runs = list(self._runs.values())
         for run in runs:
             if run.live:
@@ -145,6 +157,7 @@ class Workflow:
 
     def ring(self) -> None:
         """Another process wrote: there may be instances to start or to stop, and events."""
+        self._journal.wake()
         if not self._owned:
             return
         for run in list(self._runs.values()):
@@ -160,7 +173,7 @@ class Workflow:
             run.unpause()
         elif status == "waitingForPause":
             run.pause()
-        else:
+        elif status != "rollingBack":
             run.stop()
 
     def _occupied(self, change: int) -> None:
@@ -193,36 +206,60 @@ class Workflow:
         run = Run(self._host, instance.key, instance_id, recorded)
         self._runs[instance_id] = run
         run.main = self._clock.spawn(self._drive(run, instance), f"workflow {self.name} {instance_id}")
-        run.main.add_done_callback(lambda task: self._ended(run, task))
+        run.main.add_done_callback(lambda task: self._ended(instance_id, task))
 
     async def _drive(self, run: Run, instance: Instance) -> None:
+        if instance.rollback is not None:
+            await rollback.replay(run, self._work(run, instance))
+        elif not await self._fails(run, instance):
+            return
+        if run.live:
+            await self._roll_back(run)
+
+    async def _work(self, run: Run, instance: Instance) -> Any:
         event = {
             "timestamp": Date(instance.created_ms // 1),
             "payload": decode(instance.params),
             "instanceId": instance.id,
             "workflowName": self.name,
         }
-        error = output = None
+        return await self._around.dispatch.run_workflow(self._class_name, event, self._step_of(run))
+
+    async def _fails(self, run: Run, instance: Instance) -> bool:
+        """Do the Worker's run(). True if it failed and there is something to roll back; otherwise it is over."""
         try:
-            result = await self._around.dispatch.run_workflow(self._class_name, event, self._step_of(run))
-            output = encode(result, over_rpc=True)
+            output = encode(await self._work(run, instance), over_rpc=True)
         except JsError as thrown:
             if not run.live:
-                return
+                return False
             self._around.log("error", f'Uncaught {thrown}\n    in instance "{run.id}" of workflow "{self.name}"')
             preserve = PRESERVE_NON_RETRYABLE in self._around.flags
             error = errors.ended_by(thrown, preserve_non_retryable=preserve)
-        if run.live:
-            status = "complete" if error is None else "errored"
-            self._journal.end_run(run.key, status, self._clock.now_ms(), output=output, error=error)
+            if self._journal.begin_rollback(run.key, errors.crossed(thrown), error, self._clock.now_ms()):
+                return True
+            self._journal.end_run(run.key, "errored", self._clock.now_ms(), error=error)
+        else:
+            if run.live:
+                self._journal.end_run(run.key, "complete", self._clock.now_ms(), output=output)
+        return False
 
-    def _ended(self, run: Run, task: asyncio.Task[None]) -> None:
+    async def _roll_back(self, failed: Run) -> None:
+        """A run of its own, with what the failed one (or its replay) told of rollbacks."""
+        main, failed.main = failed.main, None
+        failed.phase = ROLLING_BACK
+        failed.stop()
+        run = Run(self._host, failed.key, failed.id, self._journal.take_up(failed.key))
+        run.phase, run.undos, run.main = ROLLING_BACK, failed.undos, main
+        self._runs[run.id] = run
+        await rollback.roll_back(run)
+
+    def _ended(self, instance_id: str, task: asyncio.Task[None]) -> None:
+        run = self._runs.pop(instance_id)
         if run.live and not task.cancelled() and (defect := task.exception()) is not None:
             self._around.log("error", f'Workflow instance "{run.id}" failed: {defect!r}')
             error = {"message": str(defect), "name": "WorkflowInternalError"}
             self._journal.end_run(run.key, "errored", self._clock.now_ms(), error=error)
         run.stop()  # also what run() did not wait for
-        del self._runs[run.id]
         self._start_soon()
 
     async def _end(self, runs: list[Run]) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 from flarebed.bindings import ecma
 from flarebed.bindings.errors import JsError
 from flarebed.bindings.values import ArrayBuffer, Map, Set, View
-from flarebed.emulator.runtime.python.context import CURRENT
+from flarebed.emulator.runtime.python.context import CURRENT, IoContext
 from flarebed.emulator.runtime.python.data import JsTypedArray
 from flarebed.emulator.runtime.python.promise import thrown_by
 from flarebed.emulator.runtime.python.proxy import (
@@ -53,9 +53,18 @@ class PyFunction(PyProxy):
         self._io = CURRENT.get(None)
 
     async def __call__(self, *arguments: Any) -> Any:
-        """Called from the host's loop, and awaited there."""
+        """Called from the host's loop, and awaited there. An engine may keep it beyond the event that it is from."""
         io = self._io
         assert io is not None
+        if not io.closed:
+            return await self._called_in(io, arguments)
+        later = IoContext(io.loop, io.services)
+        try:
+            return await self._called_in(later, arguments)
+        finally:
+            later.answer()
+
+    async def _called_in(self, io: IoContext, arguments: tuple[Any, ...]) -> Any:
         task = io.create_task(_call(self.of, [to_python(argument) for argument in arguments]))
         done = io.services.clock.loop.create_future()
         task.add_done_callback(lambda _task: None if done.done() else done.set_result(None))
