@@ -150,7 +150,7 @@ class InstanceImpl:
         if event is UNDEFINED or event is None:
             raise errors.unreadable(event, "payload")
         fields = event if isinstance(event, dict) else {}
-        event_type = to_string(fields.get("type", UNDEFINED))
+        event_type = _event_type(fields)
         await self._workflow.send_event(self.id, event_type, fields.get("payload", UNDEFINED))
         return UNDEFINED
 
@@ -205,7 +205,7 @@ class JsRpcStub:
         if options is UNDEFINED or options is None:
             raise errors.unreadable(options, "timeout")
         fields = options if isinstance(options, dict) else {}
-        event_type = to_string(fields.get("type", UNDEFINED))
+        event_type = _event_type(fields)
         return await step.wait_for_event(self._run, to_string(name), event_type, fields.get("timeout") or "24 hours")
 
 
@@ -248,6 +248,14 @@ def _restart_point(since: dict[str, Any]) -> RestartPoint:
     kind = _RESTART_KINDS.get(to_string(since.get("type", "do")), "")
     count = to_number(since.get("count", 1))
     return RestartPoint(kind, to_string(since.get("name", UNDEFINED)), int(count) if math.isfinite(count) else 0)
+
+
+def _event_type(fields: dict[str, Any]) -> str:
+    """It has the form of an id: https://developers.cloudflare.com/workflows/build/workers-api/"""
+    event_type = fields.get("type", UNDEFINED)
+    if not _is_id(event_type):
+        raise errors.invalid_event_type(to_string(event_type))
+    return str(event_type)
 
 
 def _step_name(name: Any) -> str:

@@ -89,6 +89,19 @@ def cannot_restart(step_name: str) -> JsError:
     return workflow_error(f'(instance.cannot_restart) Step "{step_name}" not found in execution history')
 
 
+def payload_too_large(what: str) -> JsError:
+    """Production's limit, in our words: its own are not published, and the local engine of wrangler has no limit."""
+    return workflow_error(f"{what} is too large. Maximum allowed size is 1MiB.")
+
+
+def invalid_event_type(event_type: str) -> JsError:
+    """Production's rule, in our words: the local engine of wrangler takes any type."""
+    return workflow_error(
+        f'Event type "{event_type}" is invalid: it must have 1-100 characters, start with a letter, number, or '
+        "underscore, and may only contain letters, numbers, underscores, or hyphens"
+    )
+
+
 def unreadable(holder: Any, key: str) -> JsError:
     """Reading `key` of null or undefined."""
     text = "null" if holder is None else "undefined"

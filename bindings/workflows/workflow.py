@@ -23,6 +23,9 @@ DEFAULT_STEP_LIMIT = 10_000
 DEFAULT_CONCURRENCY = 1_000
 """Runs at a time, those that only sleep or wait not counted; further instances stay queued, where they cost nothing."""
 
+MAX_PAYLOAD_BYTES = 1 << 20
+"""Of params, and of an event: https://developers.cloudflare.com/workflows/reference/limits/"""
+
 _STARTED_AT_ONCE = 100
 _PATIENCE_MS = 2_000
 """For a Worker that does not end when it is cancelled."""
@@ -53,7 +56,7 @@ class Workflow:
 
     async def create(self, wanted: Sequence[tuple[str, Any]]) -> list[bool]:
         """Instances by id and params; for each whether it was created, which it is not if the id is taken."""
-        rows = [(instance_id, encode(params, over_rpc=True)) for instance_id, params in wanted]
+        rows = [(instance_id, _payload(params, "The payload of a Workflow instance")) for instance_id, params in wanted]
         now_ms = self._clock.now_ms()
         keys = [self._journal.create(instance_id, params, now_ms) for instance_id, params in rows]
         await self._written()
@@ -110,9 +113,8 @@ class Workflow:
 
     async def send_event(self, instance_id: str, event_type: str, payload: Any) -> None:
         """The event goes to the first wait for its type, now or later."""
-        self._journal.add_event(
-            self._key(instance_id), event_type, encode(payload, over_rpc=True), self._clock.now_ms()
-        )
+        encoded = _payload(payload, "The payload of an event")
+        self._journal.add_event(self._key(instance_id), event_type, encoded, self._clock.now_ms())
         if self._owned and instance_id in self._runs:
             self._runs[instance_id].deliver()
         await self._written()
@@ -273,3 +275,11 @@ class Workflow:
         for run in runs:
             if run.tasks():
                 self._around.log("warn", f'Workflow instance "{run.id}" goes on although it was cancelled.')
+
+
+def _payload(value: Any, what: str) -> bytes:
+    """Encoded, if it is not more than production takes."""
+    encoded = encode(value, over_rpc=True)
+    if len(encoded) > MAX_PAYLOAD_BYTES:
+        raise errors.payload_too_large(what)
+    return encoded

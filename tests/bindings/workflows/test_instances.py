@@ -114,6 +114,21 @@ def test_a_taken_id(tmp_path: Path) -> None:
     run(check())
 
 
+def test_params_of_more_than_a_mebibyte_are_refused(tmp_path: Path) -> None:
+    async def check() -> None:
+        life = Life(tmp_path, payload)
+        await life.flow.create({"id": "fits", "params": "x" * (2**20 - 100)})
+        large = {"id": "i", "params": "x" * 2**20}
+        message = "WorkflowError: The payload of a Workflow instance is too large. Maximum allowed size is 1MiB."
+        error = ("Error", message)
+        assert await thrown(life.flow.create(large)) == error
+        assert await thrown(life.flow.createBatch([{"id": "a"}, large])) == error
+        assert await thrown(life.flow.createBatch({"instances": [{"id": "a"}, large]})) == error
+        assert await thrown(life.flow.get("a")) == ("Error", "instance.not_found")
+
+    run(check())
+
+
 def test_batch_as_an_object(tmp_path: Path) -> None:
     async def check() -> None:
         life = Life(tmp_path, payload)

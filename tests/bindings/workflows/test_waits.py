@@ -203,6 +203,48 @@ def test_send_event_without_one(tmp_path: Path, event: Any, error: tuple[str, st
     run(check())
 
 
+INVALID_TYPE = (
+    'WorkflowError: Event type "{}" is invalid: it must have 1-100 characters, start with a letter, number, or '
+    "underscore, and may only contain letters, numbers, underscores, or hyphens"
+)
+
+
+@pytest.mark.parametrize("event_type", [UNDEFINED, None, "", "order.paid", "-go", "a b", 5, "x" * 101])
+def test_the_type_of_an_event_has_the_form_of_an_id(tmp_path: Path, event_type: Any) -> None:
+    shown = {UNDEFINED: "undefined", None: "null"}.get(event_type, str(event_type))
+
+    async def body(event: Any, step: Any) -> Any:
+        return [*await thrown(step.waitForEvent("w", {"type": event_type}))]
+
+    async def check() -> None:
+        life = await Life.owning(tmp_path, body)
+        instance = await life.flow.create({"id": "i"})
+        assert await thrown(instance.sendEvent({"type": event_type})) == ("Error", INVALID_TYPE.format(shown))
+        await life.settle()
+        assert await life.outcome() == ("complete", ["Error", INVALID_TYPE.format(shown)])
+        await life.end()
+
+    run(check())
+
+
+def test_the_longest_type_of_an_event(tmp_path: Path) -> None:
+    async def check() -> None:
+        instance = await Life(tmp_path, wait_for_go).flow.create({"id": "i"})
+        assert await instance.sendEvent({"type": "_" + "x-" * 49 + "9"}) is UNDEFINED
+
+    run(check())
+
+
+def test_a_payload_of_more_than_a_mebibyte_is_refused(tmp_path: Path) -> None:
+    async def check() -> None:
+        instance = await Life(tmp_path, wait_for_go).flow.create({"id": "i"})
+        await instance.sendEvent({"type": "go", "payload": "x" * (2**20 - 100)})
+        message = "WorkflowError: The payload of an event is too large. Maximum allowed size is 1MiB."
+        assert await thrown(instance.sendEvent({"type": "go", "payload": "x" * 2**20})) == ("Error", message)
+
+    run(check())
+
+
 def test_an_event_without_payload(tmp_path: Path) -> None:
     async def check() -> None:
         async def body(event: Any, step: Any) -> Any:
