@@ -102,6 +102,8 @@ class Database:
 
     def close(self) -> None:
         self.flush()
+        for watcher in self._watchers:
+            watcher.cancel()
         self.connection.close()
 
     def _begin(self) -> None:

@@ -20,12 +20,6 @@ MAX_RESULT_BYTES = 1 << 20
 DELAY_FUNCTION_BUDGET_MS = 5_000
 
 
-def configured(step: history.Step) -> dict[str, Any]:
-    """The configuration that was recorded for a step."""
-    config: dict[str, Any] = retry.DEFAULTS if step.config is None else decode(step.config)
-    return config
-
-
 class Attempts:
     """A step without an outcome yet. Of several configurations the one that was recorded first counts."""
 
@@ -75,7 +69,7 @@ class Attempts:
     async def _take_up(self, found: history.Step) -> None:
         """Go on where another run of the instance ended."""
         self._seq, self._is_recorded, self._made = found.seq, True, found.attempts
-        self._config = configured(found)
+        self._config = retry.recorded(found.config)
         if self._config["retries"]["delay"] != retry.DYNAMIC_DELAY:
             self._delay = self._config["retries"]["delay"]
         if found.state == history.INTERRUPTED:

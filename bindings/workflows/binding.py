@@ -17,6 +17,7 @@ from flarebed.bindings.workflows import errors, retry, rollback, step
 from flarebed.bindings.workflows.duration import to_ms
 from flarebed.bindings.workflows.journal import RestartPoint
 from flarebed.bindings.workflows.run import Run
+from flarebed.bindings.workflows.subscription import WorkflowSubscription
 from flarebed.bindings.workflows.workflow import Workflow
 
 MAX_STEP_NAME = 256
@@ -153,6 +154,10 @@ class InstanceImpl:
         event_type = _event_type(fields)
         await self._workflow.send_event(self.id, event_type, fields.get("payload", UNDEFINED))
         return UNDEFINED
+
+    async def subscribe(self, options: Any = UNDEFINED) -> WorkflowSubscription:
+        """`{cursor, filter}`: what has happened after the event `cursor`, and what happens from now on."""
+        return WorkflowSubscription(self.id, self._workflow, options)
 
     async def delete(self) -> Any:
         if not _is_addressable(self.id):

@@ -102,6 +102,15 @@ def invalid_event_type(event_type: str) -> JsError:
     )
 
 
+def invalid_subscription() -> JsError:
+    return _remote("Invalid Workflow subscription options")
+
+
+def aborted(by: str) -> JsError:
+    """What was asked of an instance can't be answered any more."""
+    return _remote(f"Aborting engine: User called {by}")
+
+
 def unreadable(holder: Any, key: str) -> JsError:
     """Reading `key` of null or undefined."""
     text = "null" if holder is None else "undefined"

@@ -15,12 +15,16 @@ CREATE TABLE IF NOT EXISTS steps (
     state TEXT NOT NULL, attempts INTEGER NOT NULL DEFAULT 0, wake_ms REAL, config BLOB, event_type TEXT,
     result BLOB, error TEXT, started_ms REAL NOT NULL, attempt_ms REAL, ended_ms REAL, end_seq INTEGER,
     failures TEXT NOT NULL DEFAULT '[]', has_rollback INTEGER NOT NULL DEFAULT 0, attempt_seq INTEGER,
+    duration_ms REAL,
     PRIMARY KEY (instance, seq)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS events (
     seq INTEGER PRIMARY KEY, instance INTEGER NOT NULL, type TEXT NOT NULL, payload BLOB NOT NULL, sent_ms REAL NOT NULL
 ) STRICT;
-CREATE INDEX IF NOT EXISTS events_in_order ON events (instance, type, seq)
+CREATE INDEX IF NOT EXISTS events_in_order ON events (instance, type, seq);
+CREATE TABLE IF NOT EXISTS marks (
+    instance INTEGER NOT NULL, id INTEGER NOT NULL, type TEXT NOT NULL, at_ms REAL NOT NULL, PRIMARY KEY (instance, id)
+) STRICT, WITHOUT ROWID
 """
 
 OPEN = "open"  # a sleep or a wait that is not over
@@ -52,10 +56,50 @@ class Step(NamedTuple):
     error: str | None
 
 
+class Stage(NamedTuple):
+    """What is recorded of a step."""
+
+    seq: int
+    kind: str
+    name: str
+    nth: int
+    state: str
+    attempts: int
+    config: bytes | None
+    event_type: str | None
+    result: bytes | None
+    error: str | None
+    started_ms: float
+    attempt_ms: float | None
+    attempt_seq: int | None
+    ended_ms: float | None
+    end_seq: int | None
+    failures: str
+    duration_ms: float | None
+
+
+class Mark(NamedTuple):
+    """A pause began or ended."""
+
+    id: int
+    type: str
+    at_ms: float
+
+
 class Event(NamedTuple):
     seq: int
     payload: bytes
     sent_ms: float
+
+
+PLACE = 1_000
+"""How many ids of events (in `timeline.py`) there are at each place of an instance's sequence: 0 and 1 are for what
+ends and begins there, 2 and 3 for waiting after it, from 4 on come marks."""
+
+LAST_SEQ = """(SELECT ifnull(max(max(
+    seq, ifnull(end_seq, 0), ifnull(attempt_seq, 0), ifnull(failures ->> '$[#-1].end_seq', 0)
+)), 0) FROM steps WHERE instance = key)"""
+"""The last place of the sequence of instance `key` that is in use."""
 
 
 class Output(NamedTuple):
@@ -166,10 +210,10 @@ class History:
     ) -> bool:
         """A sleep or a wait for an event begins; False if the instance has been stopped."""
         return self._has_changed(
-            "INSERT INTO steps (instance, seq, kind, name, count, state, wake_ms, event_type, started_ms)"
-            " SELECT key, ?, ?, ?, ?, 'open', ?, ?, ? FROM instances"
+            "INSERT INTO steps (instance, seq, kind, name, count, state, wake_ms, event_type, started_ms, duration_ms)"
+            " SELECT key, ?, ?, ?, ?, 'open', ?, ?, ?, ? FROM instances"
             " WHERE key = ? AND status IN ('running', 'waitingForPause')",
-            (seq, kind, name, count, wake_ms, event_type, now_ms, key),
+            (seq, kind, name, count, wake_ms, event_type, now_ms, wake_ms - now_ms, key),
         )
 
     # What became of them
@@ -207,6 +251,29 @@ class History:
             (key,),
         )
         return [Output(*row) for row in rows]
+
+    def stages(self, key: int, since_seq: int) -> list[Stage]:
+        """The steps that had not ended before a place of the sequence."""
+        rows = self._db.read(
+            "SELECT seq, kind, name, count, state, attempts, config, event_type, result, error, started_ms, attempt_ms,"
+            " attempt_seq, ended_ms, end_seq, failures, duration_ms FROM steps"
+            " WHERE instance = ? AND ifnull(end_seq, ?) >= ? ORDER BY seq",
+            (key, since_seq, since_seq),
+        )
+        return [Stage(*row) for row in rows]
+
+    def mark(self, key: int, type: str, now_ms: float) -> None:
+        """A pause began or ended."""
+        self._db.execute(
+            "INSERT INTO marks (instance, id, type, at_ms) SELECT key,"
+            f" max({LAST_SEQ} * {PLACE} + 4, (SELECT ifnull(max(id), 0) + 1 FROM marks WHERE instance = key)), ?, ?"
+            " FROM instances WHERE key = ?",
+            (type, now_ms, key),
+        )
+
+    def marks(self, key: int) -> list[Mark]:
+        rows = self._db.read("SELECT id, type, at_ms FROM marks WHERE instance = ? ORDER BY id", (key,))
+        return [Mark(*row) for row in rows]
 
     # Events
 

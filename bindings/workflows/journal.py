@@ -27,7 +27,10 @@ CREATE TABLE IF NOT EXISTS instances (
     created_ms REAL NOT NULL, started_ms REAL, paused_ms REAL, ended_ms REAL, output BLOB, error TEXT, rollback TEXT
 ) STRICT;
 CREATE INDEX IF NOT EXISTS queue ON instances (started_ms IS NULL, key) WHERE status = 'queued';
-{history.SCHEMA}
+{history.SCHEMA};
+CREATE TRIGGER IF NOT EXISTS forget_marks AFTER DELETE ON instances BEGIN
+    DELETE FROM marks WHERE instance = old.key;
+END
 """
 
 _INSTANCE = "key, id, status, params, created_ms, started_ms, ended_ms, output, error, rollback"
@@ -47,6 +50,20 @@ class Instance(NamedTuple):
     output: bytes | None
     error: str | None
     rollback: str | None
+
+
+class Life(NamedTuple):
+    """What is recorded of an instance; `last_seq` is the last place of its sequence that is in use."""
+
+    status: str
+    params: bytes
+    created_ms: float
+    started_ms: float | None
+    ended_ms: float | None
+    output: bytes | None
+    error: str | None
+    rollback: str | None
+    last_seq: int
 
 
 class Recorded(NamedTuple):
@@ -81,6 +98,14 @@ class Journal(History):
         rows = self._db.read(f"SELECT {_INSTANCE} FROM instances WHERE id = ?", (instance_id,))
         return Instance(*rows[0]) if rows else None
 
+    def life(self, key: int) -> Life | None:
+        rows = self._db.read(
+            "SELECT status, params, created_ms, started_ms, ended_ms, output, error, rollback,"
+            f" {history.LAST_SEQ} FROM instances WHERE key = ?",
+            (key,),
+        )
+        return Life(*rows[0]) if rows else None
+
     def key(self, instance_id: str) -> int | None:
         rows = self._db.read("SELECT key FROM instances WHERE id = ?", (instance_id,))
         return rows[0][0] if rows else None
@@ -102,9 +127,15 @@ class Journal(History):
         """What another owner left unfinished is to be started again, or is paused if it was about to be."""
         with self._db.write() as connection:
             connection.execute("UPDATE instances SET status = 'queued' WHERE status IN ('running', 'rollingBack')")
-            connection.execute(
-                "UPDATE instances SET status = 'paused', paused_ms = ? WHERE status = 'waitingForPause'", (now_ms,)
+            paused = list(
+                connection.execute(
+                    "UPDATE instances SET status = 'paused', paused_ms = ? WHERE status = 'waitingForPause'"
+                    " RETURNING key",
+                    (now_ms,),
+                )
             )
+            for (key,) in paused:
+                self.mark(key, "workflow_paused", now_ms)
 
     def begin_run(self, instance_id: str, now_ms: float) -> Instance | None:
         """Queued becomes running, or rolling back if that was ordered."""
@@ -119,11 +150,9 @@ class Journal(History):
     def take_up(self, key: int) -> Recorded:
         """For a run that is not the instance's first. Attempts that another one left behind were interrupted."""
         self._db.execute("UPDATE steps SET state = 'interrupted' WHERE instance = ? AND state = 'attempting'", (key,))
-        rows = self._db.read(
-            "SELECT kind, name, count, seq, max(seq, ifnull(end_seq, 0)) FROM steps WHERE instance = ?", (key,)
-        )
-        places = {(kind, name, count): seq for kind, name, count, seq, _ in rows}
-        return Recorded(places, max((last for *_, last in rows), default=0))
+        rows = self._db.read("SELECT kind, name, count, seq FROM steps WHERE instance = ?", (key,))
+        last = self._db.read(f"SELECT {history.LAST_SEQ} FROM (SELECT ? AS key)", (key,))
+        return Recorded({(kind, name, count): seq for kind, name, count, seq in rows}, last[0][0])
 
     def end_run(
         self,
@@ -176,21 +205,28 @@ class Journal(History):
     # What is done to an instance
 
     def pause(self, key: int, now_ms: float) -> None:
-        self._db.execute(
+        rows = self._db.execute(
             "UPDATE instances SET paused_ms = ?, status = CASE WHEN EXISTS ("
             "   SELECT 1 FROM steps WHERE instance = key AND state = 'attempting'"
             " ) THEN 'waitingForPause' ELSE 'paused' END WHERE key = ? AND status IN ('queued', 'running')"
-            " AND rollback IS NULL",
+            " AND rollback IS NULL RETURNING status",
             (now_ms, key),
         )
+        if rows:
+            self.mark(key, "workflow_waiting_for_pause", now_ms)
+            if rows[0][0] == "paused":
+                self.mark(key, "workflow_paused", now_ms)
 
     def settle_pause(self, key: int, now_ms: float) -> bool:
         """Paused, if only running attempts stood against it."""
-        return self._has_changed(
+        is_paused = self._has_changed(
             "UPDATE instances SET status = 'paused', paused_ms = ? WHERE key = ? AND status = 'waitingForPause'"
             " AND NOT EXISTS (SELECT 1 FROM steps WHERE instance = key AND state = 'attempting')",
             (now_ms, key),
         )
+        if is_paused:
+            self.mark(key, "workflow_paused", now_ms)
+        return is_paused
 
     def resume(self, key: int, now_ms: float) -> None:
         """Waiting for the pause: running as before. Paused: queued, with all that was ahead as far ahead as it was."""
@@ -202,6 +238,8 @@ class Journal(History):
                     (key,),
                 )
             )
+            if paused:
+                self.mark(key, "workflow_running", now_ms)
             if paused and paused[0][0] == "queued":
                 connection.execute(
                     "UPDATE steps SET wake_ms = wake_ms + ? WHERE instance = ? AND wake_ms IS NOT NULL",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from typing import Any, Final
 
+from flarebed.bindings.codec import decode
 from flarebed.bindings.ecma import to_number
 from flarebed.bindings.values import UNDEFINED, BigInt
 from flarebed.bindings.workflows.duration import to_ms
@@ -48,6 +49,14 @@ def resolve(config: dict[str, Any]) -> dict[str, Any]:
     if callable(retries["delay"]):
         retries["delay"] = DYNAMIC_DELAY
     return DEFAULTS | given | {"retries": retries}
+
+
+def recorded(config: bytes | None) -> dict[str, Any]:
+    """The configuration that was recorded for a step; nothing stands for the defaults."""
+    if config is None:
+        return {**DEFAULTS, "retries": dict(DEFAULTS["retries"])}
+    decoded: dict[str, Any] = decode(config)
+    return decoded
 
 
 def shown(config: dict[str, Any]) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from typing import Any
 from flarebed.bindings.errors import JsError
 from flarebed.bindings.values import UNDEFINED, Error
 from flarebed.bindings.workflows import errors, history, retry
-from flarebed.bindings.workflows.attempts import Attempts, configured
+from flarebed.bindings.workflows.attempts import Attempts
 from flarebed.bindings.workflows.outcome import outcome
 from flarebed.bindings.workflows.run import REPLAYING, Run, Undo
 
@@ -107,7 +107,7 @@ class _Rollback(Attempts):
     def _argument(self) -> dict[str, Any]:
         step = self._step
         return {
-            "ctx": retry.context(*self._of, step.attempts, configured(step)),
+            "ctx": retry.context(*self._of, step.attempts, retry.recorded(step.config)),
             "error": self._cause,
             "output": outcome(step) if step.state == history.DONE else UNDEFINED,
             "stepName": self._label,

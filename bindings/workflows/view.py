@@ -16,14 +16,13 @@ from flarebed.bindings.ecma_date import date_to_iso
 from flarebed.bindings.values import UNDEFINED, ArrayBuffer, BigInt, Date, Error, View
 from flarebed.bindings.workflows.history import Output
 from flarebed.bindings.workflows.journal import Instance
+from flarebed.bindings.workflows.outcome import shown_output
 
 WAITING: Final = "waiting"
 """What a running instance that only sleeps or waits for an event is called, as in production.
 
 https://developers.cloudflare.com/workflows/build/workers-api/#instancestatus; wrangler 4.164 says "running".
 """
-
-REDACTED: Final = "[REDACTED]"
 
 
 def status(instance: Instance, waiting: bool, outputs: list[Output]) -> dict[str, Any]:
@@ -69,9 +68,7 @@ def _describe(value: Any) -> Any:
 
 
 def _step_output(output: Output) -> Any:
-    if output.config is not None and decode(output.config).get("sensitive") == "output":
-        return REDACTED
-    value = decode(output.result)
+    value = shown_output(output.result, output.config)
     return describe(value["payload"] if output.kind == "wait" else value)
 
 

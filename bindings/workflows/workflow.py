@@ -14,7 +14,7 @@ from flarebed.bindings.codec import decode, encode
 from flarebed.bindings.errors import JsError
 from flarebed.bindings.kind import Surroundings
 from flarebed.bindings.values import Date
-from flarebed.bindings.workflows import errors, rollback, view
+from flarebed.bindings.workflows import errors, rollback, timeline, view
 from flarebed.bindings.workflows.journal import SCHEMA, Instance, Journal, Recorded, RestartPoint
 from flarebed.bindings.workflows.run import ROLLING_BACK, Host, Run
 from flarebed.bindings.workflows.spec import WorkflowSpec
@@ -27,6 +27,7 @@ MAX_PAYLOAD_BYTES = 1 << 20
 """Of params, and of an event: https://developers.cloudflare.com/workflows/reference/limits/"""
 
 _STARTED_AT_ONCE = 100
+_POLL_MS = 250
 _PATIENCE_MS = 2_000
 """For a Worker that does not end when it is cancelled."""
 
@@ -72,6 +73,23 @@ class Workflow:
         if instance is None:
             raise errors.not_found()
         return instance
+
+    def events(self, instance_id: str, key: int, cursor: int) -> tuple[list[timeline.Event], bool]:
+        """What has happened after event `cursor`, and whether that was all."""
+        life = self._journal.life(key)
+        if life is None:
+            raise errors.aborted("delete" if self._journal.key(instance_id) is None else "restart")
+        stages = self._journal.stages(key, max(0, cursor) // timeline.PLACE)
+        told = timeline.events(life, stages, self._journal.marks(key))
+        return [event for event in told if event["eventId"] > cursor], life.ended_ms is not None
+
+    async def something_happens(self) -> None:
+        """Wait for the next write to instances of this workflow. Those of other processes reach only the owner."""
+        commit = self._journal.next_commit()
+        timer = None if self._owned else self._clock.call_later(_POLL_MS, self._journal.wake)
+        await commit
+        if timer is not None:
+            timer.cancel()
 
     async def pause(self, instance_id: str) -> None:
         self._journal.pause(self._key(instance_id), self._clock.now_ms())
