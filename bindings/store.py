@@ -85,7 +85,8 @@ class Database:
             for waiter in waiters:
                 if not waiter.done():
                     waiter.set_result(None)
-            self.wake()
+            if self._watchers:
+                self.wake()
 
     def next_commit(self) -> asyncio.Future[None]:
         """Resolves when something more is committed here, or somebody says `wake`."""

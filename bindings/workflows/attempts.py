@@ -98,8 +98,14 @@ class Attempts:
         return self._is_recorded
 
     async def _attempt(self) -> bytes | None:
-        """The encoded result of one call."""
-        value = await self._call()
+        """What is recorded of one call."""
+        timeout_ms = to_ms(self._config["timeout"])
+        value = await self._run.call(self._callback, self._argument(), timeout_ms)
+        if value is TIMED_OUT:
+            raise errors.timed_out(timeout_ms)
+        return self._encoded(value)
+
+    def _encoded(self, value: Any) -> bytes | None:
         try:
             result = encode(value, over_rpc=True)
         except JsError as error:
@@ -107,13 +113,6 @@ class Attempts:
         if len(result) > MAX_RESULT_BYTES:
             raise errors.too_large(self._label)
         return result
-
-    async def _call(self) -> Any:
-        timeout_ms = to_ms(self._config["timeout"])
-        value = await self._run.call(self._callback, self._argument(), timeout_ms)
-        if value is TIMED_OUT:
-            raise errors.timed_out(timeout_ms)
-        return value
 
     def _argument(self) -> dict[str, Any]:
         return self._context()

@@ -184,7 +184,7 @@ class JsRpcStub:
             config, callback, options = {}, config, callback
         elif not callable(callback):
             raise errors.no_callback(to_string(name))
-        undo = rollback.parse(to_string(name), options)
+        undo = None if options is UNDEFINED else rollback.parse(to_string(name), options)
         step.admit(self._run)
         text = _step_name(name)
         if config is UNDEFINED or config is None:

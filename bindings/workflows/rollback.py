@@ -25,10 +25,8 @@ REPLAY_PATIENCE_MS = 10_000
 """For a run() that does not come by all of its steps again, because it was edited."""
 
 
-def parse(step_name: str, options: Any) -> Undo | None:
+def parse(step_name: str, options: Any) -> Undo:
     """The trailing argument of `step.do`: `{rollback, rollbackConfig}`."""
-    if options is UNDEFINED:
-        return None
     if not isinstance(options, dict):
         raise errors.rollback_no_object(step_name)
     function, config = options.get("rollback"), options.get("rollbackConfig", UNDEFINED)
@@ -113,5 +111,5 @@ class _Rollback(Attempts):
             "stepName": self._label,
         }
 
-    async def _attempt(self) -> None:
-        await self._call()
+    def _encoded(self, value: Any) -> None:
+        """Nothing of it is recorded."""

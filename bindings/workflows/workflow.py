@@ -7,7 +7,7 @@ and restarting queue it; so does a new owner with what the last one left unfinis
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 
 from flarebed.bindings.codec import decode, encode
@@ -231,36 +231,35 @@ class Workflow:
     async def _drive(self, run: Run, instance: Instance) -> None:
         if instance.rollback is not None:
             await rollback.replay(run, self._work(run, instance))
-        elif not await self._fails(run, instance):
+            if run.live:
+                await self._roll_back(run)
             return
-        if run.live:
-            await self._roll_back(run)
+        try:
+            output = encode(await self._work(run, instance), over_rpc=True)
+        except JsError as thrown:
+            if run.live and self._failed(run, thrown):
+                await self._roll_back(run)
+        else:
+            if run.live:
+                self._journal.end_run(run.key, "complete", self._clock.now_ms(), output=output)
 
-    async def _work(self, run: Run, instance: Instance) -> Any:
+    def _work(self, run: Run, instance: Instance) -> Coroutine[Any, Any, Any]:
         event = {
             "timestamp": Date(instance.created_ms // 1),
             "payload": decode(instance.params),
             "instanceId": instance.id,
             "workflowName": self.name,
         }
-        return await self._around.dispatch.run_workflow(self._class_name, event, self._step_of(run))
+        return self._around.dispatch.run_workflow(self._class_name, event, self._step_of(run))
 
-    async def _fails(self, run: Run, instance: Instance) -> bool:
-        """Do the Worker's run(). True if it failed and there is something to roll back; otherwise it is over."""
-        try:
-            output = encode(await self._work(run, instance), over_rpc=True)
-        except JsError as thrown:
-            if not run.live:
-                return False
-            self._around.log("error", f'Uncaught {thrown}\n    in instance "{run.id}" of workflow "{self.name}"')
-            preserve = PRESERVE_NON_RETRYABLE in self._around.flags
-            error = errors.ended_by(thrown, preserve_non_retryable=preserve)
-            if self._journal.begin_rollback(run.key, errors.crossed(thrown), error, self._clock.now_ms()):
-                return True
-            self._journal.end_run(run.key, "errored", self._clock.now_ms(), error=error)
-        else:
-            if run.live:
-                self._journal.end_run(run.key, "complete", self._clock.now_ms(), output=output)
+    def _failed(self, run: Run, thrown: JsError) -> bool:
+        """True if there is something to roll back; otherwise the instance is at its end."""
+        self._around.log("error", f'Uncaught {thrown}\n    in instance "{run.id}" of workflow "{self.name}"')
+        preserve = PRESERVE_NON_RETRYABLE in self._around.flags
+        error = errors.ended_by(thrown, preserve_non_retryable=preserve)
+        if self._journal.begin_rollback(run.key, errors.crossed(thrown), error, self._clock.now_ms()):
+            return True
+        self._journal.end_run(run.key, "errored", self._clock.now_ms(), error=error)
         return False
 
     async def _roll_back(self, failed: Run) -> None:
