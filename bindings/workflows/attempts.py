@@ -7,14 +7,16 @@ packages/workflows-shared/src/context.ts and observations on wrangler 4.164.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from typing import Any, NoReturn
 
-from flarebed.bindings.codec import decode, encode
+from flarebed.bindings.codec import encode
 from flarebed.bindings.errors import JsError
-from flarebed.bindings.values import UNDEFINED, Error, Function
+from flarebed.bindings.values import UNDEFINED, Error, Function, Stream
 from flarebed.bindings.workflows import errors, history, retry
 from flarebed.bindings.workflows.duration import to_ms
 from flarebed.bindings.workflows.run import TIMED_OUT, Run
+from flarebed.bindings.workflows.streams import InvalidStreamError, Storing, size_of, value_of
 
 MAX_RESULT_BYTES = 1 << 20
 DELAY_FUNCTION_BUDGET_MS = 5_000
@@ -64,7 +66,7 @@ class Attempts:
             else:
                 run.journal.finish(run.key, self._seq, run.next_seq(), result, run.now_ms())
                 await run.commit()
-                return UNDEFINED if result is None else decode(result)
+                return UNDEFINED if result is None else value_of(run.journal, run.key, self._seq, result)
 
     async def _take_up(self, found: history.Step) -> None:
         """Go on where another run of the instance ended."""
@@ -99,19 +101,41 @@ class Attempts:
 
     async def _attempt(self) -> bytes | None:
         """What is recorded of one call."""
+        run = self._run
         timeout_ms = to_ms(self._config["timeout"])
-        value = await self._run.call(self._callback, self._argument(), timeout_ms)
+        until_ms = run.now_ms() + timeout_ms
+        value = await run.call(self._callback, self._argument(), timeout_ms)
+        if isinstance(value, Stream):
+            value = await self._stored(value, until_ms - run.now_ms())
         if value is TIMED_OUT:
             raise errors.timed_out(timeout_ms)
-        return self._encoded(value)
+        return value if isinstance(value, bytes) else self._encoded(value)
+
+    async def _stored(self, stream: Stream, timeout_ms: float) -> Any:
+        """Where what the stream gives is, as bytes; or TIMED_OUT."""
+        run = self._run
+        storing = Storing(run.journal, run.key, self._seq, self._made)
+        try:
+            place = await run.call(lambda stream: storing.store(stream, run.room_bytes), stream, timeout_ms)
+        except InvalidStreamError as error:
+            raise self._end(errors.invalid_stream(self._name, str(error))) from error
+        if place is TIMED_OUT:
+            storing.abandon()
+        else:
+            run.room_bytes -= size_of(place)
+        return place
 
     def _encoded(self, value: Any) -> bytes | None:
+        run = self._run
         try:
             result = encode(value, over_rpc=True)
         except JsError as error:
-            raise self._end_unserialisable() from error
+            raise self._end(errors.not_serialisable(self._name)) from error
         if len(result) > MAX_RESULT_BYTES:
             raise errors.too_large(self._label)
+        run.room_bytes -= len(result)
+        if run.room_bytes < 0:
+            raise self._end(errors.invalid_stream(self._name, errors.STORAGE_LIMIT))
         return result
 
     def _argument(self) -> dict[str, Any]:
@@ -120,9 +144,9 @@ class Attempts:
     def _context(self) -> dict[str, Any]:
         return retry.context(self._name, self._count, self._made, self._config)
 
-    def _end_unserialisable(self) -> asyncio.CancelledError:
-        """The instance ends on the spot, and run() can't catch it."""
-        run, error = self._run, errors.not_serialisable(self._name)
+    def _end(self, error: Mapping[str, str]) -> asyncio.CancelledError:
+        """The instance ends on the spot: run() can't catch it, and nothing is rolled back."""
+        run = self._run
         final = JsError(error["message"], error["name"])
         run.journal.fail(run.key, self._seq, run.next_seq(), final, run.now_ms())
         run.journal.end_run(run.key, "errored", run.now_ms(), error=error)

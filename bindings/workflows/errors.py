@@ -23,6 +23,15 @@ _TUNNELED = frozenset({
     "OperationError", "NetworkError", "QuotaExceededError", "NotFoundError", "InvalidCharacterError",
 })  # fmt: skip
 
+STORAGE_LIMIT = "The instance has exceeded the 1GiB storage limit"
+LOCKED_STREAM = (
+    "Step returned a ReadableStream that is already locked or otherwise unreadable. "
+    "Return a fresh, unlocked ReadableStream from step.do()."
+)
+OVERSIZED_CHUNK = (
+    "Step returned a ReadableStream chunk larger than the maximum allowed size of 16777216 bytes. "
+    "Return smaller chunks from step.do()."
+)
 _INVALID_FORMAT = "is in a invalid format. See https://developers.cloudflare.com/workflows/build/sleeping-and-retrying/"
 
 ALREADY_EXISTS = (10405, "workflows.api.error.instance.already_exists")
@@ -203,6 +212,16 @@ def not_serialisable(step_name: str) -> Mapping[str, str]:
         "name": "WorkflowFatalError",
         "message": "The execution of the Workflow instance was terminated, as the step "
         f'"{step_name}" returned a value which is not serialisable',
+    }
+
+
+def invalid_stream(step_name: str, why: str) -> Mapping[str, str]:
+    if why == STORAGE_LIMIT:
+        return {"name": "WorkflowFatalError", "message": STORAGE_LIMIT}
+    return {
+        "name": "WorkflowFatalError",
+        "message": "The execution of the Workflow instance was terminated, as the step "
+        f'"{step_name}" returned an invalid ReadableStream output. {why}',
     }
 
 

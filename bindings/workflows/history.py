@@ -6,7 +6,7 @@ import asyncio
 import json
 from typing import Any, NamedTuple
 
-from flarebed.bindings.errors import JsError
+from flarebed.bindings.errors import InternalError, JsError
 from flarebed.bindings.store import Database
 
 SCHEMA = """
@@ -22,6 +22,16 @@ CREATE TABLE IF NOT EXISTS events (
     seq INTEGER PRIMARY KEY, instance INTEGER NOT NULL, type TEXT NOT NULL, payload BLOB NOT NULL, sent_ms REAL NOT NULL
 ) STRICT;
 CREATE INDEX IF NOT EXISTS events_in_order ON events (instance, type, seq);
+CREATE TABLE IF NOT EXISTS chunks (
+    id INTEGER PRIMARY KEY, instance INTEGER NOT NULL, step INTEGER NOT NULL, attempt INTEGER NOT NULL,
+    number INTEGER NOT NULL, chunk BLOB NOT NULL, UNIQUE (instance, step, attempt, number)
+) STRICT;
+CREATE TRIGGER IF NOT EXISTS forget_chunks AFTER DELETE ON steps BEGIN
+    DELETE FROM chunks WHERE instance = old.instance AND step = old.seq;
+END;
+CREATE TRIGGER IF NOT EXISTS move_chunks AFTER UPDATE OF instance ON steps BEGIN
+    UPDATE chunks SET instance = new.instance WHERE instance = old.instance AND step = old.seq;
+END;
 CREATE TABLE IF NOT EXISTS marks (
     instance INTEGER NOT NULL, id INTEGER NOT NULL, type TEXT NOT NULL, at_ms REAL NOT NULL, PRIMARY KEY (instance, id)
 ) STRICT, WITHOUT ROWID
@@ -105,6 +115,7 @@ LAST_SEQ = """(SELECT ifnull(max(max(
 class Output(NamedTuple):
     """What a finished `do` returned, or the event that a wait got."""
 
+    seq: int
     kind: str
     result: bytes
     config: bytes | None
@@ -246,7 +257,7 @@ class History:
     def outputs(self, key: int) -> list[Output]:
         """In the order in which they came."""
         rows = self._db.read(
-            "SELECT kind, result, config FROM steps WHERE instance = ? AND state = 'done' AND result IS NOT NULL"
+            "SELECT seq, kind, result, config FROM steps WHERE instance = ? AND state = 'done' AND result IS NOT NULL"
             " ORDER BY end_seq",
             (key,),
         )
@@ -274,6 +285,36 @@ class History:
     def marks(self, key: int) -> list[Mark]:
         rows = self._db.read("SELECT id, type, at_ms FROM marks WHERE instance = ? ORDER BY id", (key,))
         return [Mark(*row) for row in rows]
+
+    # Streams
+
+    def add_chunk(self, key: int, seq: int, attempt: int, number: int, chunk: bytes) -> None:
+        self._db.execute(
+            "INSERT INTO chunks (instance, step, attempt, number, chunk) VALUES (?, ?, ?, ?, ?)",
+            (key, seq, attempt, number, chunk),
+        )
+
+    def chunk(self, key: int, seq: int, attempt: int, number: int) -> bytes:
+        rows = self._db.read(
+            "SELECT chunk FROM chunks WHERE instance = ? AND step = ? AND attempt = ? AND number = ?",
+            (key, seq, attempt, number),
+        )
+        if not rows:
+            raise InternalError(f"chunk {number} of a step's stream is missing")
+        return bytes(rows[0][0])
+
+    def drop_chunks(self, key: int, seq: int) -> None:
+        """What attempts left behind that came to nothing."""
+        self._db.execute("DELETE FROM chunks WHERE instance = ? AND step = ?", (key, seq))
+
+    def stored_bytes(self, key: int) -> int:
+        """How much the results of an instance take."""
+        rows = self._db.read(
+            "SELECT (SELECT total(length(result)) FROM steps WHERE instance = :key)"
+            " + (SELECT total(length(chunk)) FROM chunks WHERE instance = :key)",
+            {"key": key},
+        )
+        return int(rows[0][0])
 
     # Events
 

@@ -67,10 +67,11 @@ class Life(NamedTuple):
 
 
 class Recorded(NamedTuple):
-    """The places of an instance's steps by kind, name and count, and the last number that was given out."""
+    """The places of an instance's steps by kind, name and count, the last number that was given out, their size."""
 
     places: dict[tuple[str, str, int], int]
     last_seq: int
+    stored_bytes: int
 
 
 @dataclass(frozen=True)
@@ -152,7 +153,8 @@ class Journal(History):
         self._db.execute("UPDATE steps SET state = 'interrupted' WHERE instance = ? AND state = 'attempting'", (key,))
         rows = self._db.read("SELECT kind, name, count, seq FROM steps WHERE instance = ?", (key,))
         last = self._db.read(f"SELECT {history.LAST_SEQ} FROM (SELECT ? AS key)", (key,))
-        return Recorded({(kind, name, count): seq for kind, name, count, seq in rows}, last[0][0])
+        places = {(kind, name, count): seq for kind, name, count, seq in rows}
+        return Recorded(places, last[0][0], self.stored_bytes(key))
 
     def end_run(
         self,

@@ -77,7 +77,7 @@ async def _undo(run: Run, step: history.Step, name: str, count: int, cause: Erro
     label = f"{name}-{count}"
     found = run.find("rollback", label, 1)
     if found is not None and found.state in (history.DONE, history.FAILED):
-        outcome(found)
+        outcome(run.journal, run.key, found)
     elif label in run.undos:
         await _Rollback(run, step, name, count, run.undos[label], cause).result(found)
     else:
@@ -107,7 +107,7 @@ class _Rollback(Attempts):
         return {
             "ctx": retry.context(*self._of, step.attempts, retry.recorded(step.config)),
             "error": self._cause,
-            "output": outcome(step) if step.state == history.DONE else UNDEFINED,
+            "output": outcome(self._run.journal, self._run.key, step) if step.state == history.DONE else UNDEFINED,
             "stepName": self._label,
         }
 

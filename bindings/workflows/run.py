@@ -21,6 +21,8 @@ from flarebed.bindings.workflows import history
 from flarebed.bindings.workflows.journal import Journal, Recorded
 
 TIMED_OUT: Final = object()
+MAX_STORED_BYTES: Final = (1024 + 100) * 1024 * 1024
+"""Of all results of an instance: workers-sdk packages/workflows-shared/src/lib/streams.ts, DO_STORAGE_LIMIT."""
 
 RUNNING: Final = "running"
 REPLAYING: Final = "replaying"  # only to learn the functions of rollbacks: nothing new is begun
@@ -70,6 +72,7 @@ class Run:
         self.on_registered: Callable[[], object] = _nothing
         self.main: asyncio.Task[Any] | None = None
         self.steps = 0
+        self.room_bytes = MAX_STORED_BYTES - recorded.stored_bytes
         self._places = recorded.places
         self._last_seq = recorded.last_seq
         self._counts: Counter[tuple[str, str]] = Counter()

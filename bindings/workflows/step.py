@@ -44,7 +44,7 @@ async def wait_for_event(run: Run, name: str, event_type: str, timeout: Any) -> 
     count = run.next_count("wait", name)
     found = run.find("wait", name, count)
     if found is not None and found.state != history.OPEN:
-        return outcome(found)
+        return outcome(run.journal, run.key, found)
     if run.phase == REPLAYING:
         await run.never()
     timeout_ms = to_ms(timeout)
@@ -79,7 +79,7 @@ async def do(run: Run, name: str, given: dict[str, Any], callback: Function, und
     if undo is not None:
         run.register(f"{name}-{count}", undo)
     if found is not None and found.state in (history.DONE, history.FAILED):
-        return outcome(found)
+        return outcome(run.journal, run.key, found)
     if run.phase == REPLAYING:
         await run.never()
     return await Attempts(run, name, count, given, callback, has_rollback=undo is not None).result(found)

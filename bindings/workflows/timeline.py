@@ -10,7 +10,7 @@ packages/workflows-shared/src/subscription.ts.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from flarebed.bindings.codec import decode
@@ -18,7 +18,6 @@ from flarebed.bindings.values import UNDEFINED
 from flarebed.bindings.workflows import history, retry
 from flarebed.bindings.workflows.history import Mark, Stage
 from flarebed.bindings.workflows.journal import Life
-from flarebed.bindings.workflows.outcome import shown_output
 
 PLACE: Final = history.PLACE
 _WAITING: Final = 2
@@ -37,11 +36,14 @@ TYPES: Final = frozenset({
 Event = dict[str, Any]
 
 
-def events(life: Life, stages: list[Stage], marks: list[Mark]) -> list[Event]:
-    """In order. `stages` may lack steps that had ended before what is asked for."""
+def events(life: Life, stages: list[Stage], marks: list[Mark], output: Callable[..., Any]) -> list[Event]:
+    """In order. `stages` may lack steps that had ended before what is asked for.
+
+    `output(seq, result, config)` is what is shown of a step's result.
+    """
     told = [*_beginning(life), *(_event(mark.id, mark.at_ms, mark.type) for mark in marks)]
     for stage in stages:
-        told += _sleep_or_wait(stage) if stage.kind in ("sleep", "wait") else _attempts(stage)
+        told += _sleep_or_wait(stage) if stage.kind in ("sleep", "wait") else _attempts(stage, output)
     rollback = next((stage for stage in stages if stage.kind == "rollback"), None)
     if rollback is not None:
         told.append(_event((rollback.seq - 1) * PLACE + _BEFORE, rollback.started_ms, "rollback_started"))
@@ -100,7 +102,7 @@ def _sleep_or_wait(stage: Stage) -> Iterator[Event]:
         yield _event(stage.end_seq * PLACE, stage.ended_ms, end, **label)
 
 
-def _attempts(stage: Stage) -> Iterator[Event]:
+def _attempts(stage: Stage, output: Callable[..., Any]) -> Iterator[Event]:
     """Of a `do`, or of a rollback."""
     undoes = stage.kind == "rollback"
     prefix = "rollback_" if undoes else ""
@@ -122,8 +124,8 @@ def _attempts(stage: Stage) -> Iterator[Event]:
     place = stage.end_seq * PLACE
     if stage.state == "done":
         yield _event(place, stage.ended_ms, f"{prefix}attempt_completed", **label, attempt=stage.attempts)
-        output = UNDEFINED if undoes else shown_output(stage.result, stage.config)
-        given = {} if output is UNDEFINED else {"output": output}
+        shown = UNDEFINED if undoes else output(stage.seq, stage.result, stage.config)
+        given = {} if shown is UNDEFINED else {"output": shown}
         yield _event(place + 1, stage.ended_ms, f"{prefix}step_completed", **label, **given)
     else:
         why = {"error": json.loads(stage.error or "{}")} if undoes else {}

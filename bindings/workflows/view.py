@@ -14,9 +14,8 @@ from flarebed.bindings.codec import decode
 from flarebed.bindings.ecma import order_keys
 from flarebed.bindings.ecma_date import date_to_iso
 from flarebed.bindings.values import UNDEFINED, ArrayBuffer, BigInt, Date, Error, View
-from flarebed.bindings.workflows.history import Output
 from flarebed.bindings.workflows.journal import Instance
-from flarebed.bindings.workflows.outcome import shown_output
+from flarebed.bindings.workflows.streams import StoredStream
 
 WAITING: Final = "waiting"
 """What a running instance that only sleeps or waits for an event is called, as in production.
@@ -25,18 +24,25 @@ https://developers.cloudflare.com/workflows/build/workers-api/#instancestatus; w
 """
 
 
-def status(instance: Instance, waiting: bool, outputs: list[Output]) -> dict[str, Any]:
+def status(instance: Instance, waiting: bool, outputs: list[Any]) -> dict[str, Any]:
     """`__LOCAL_DEV_STEP_OUTPUTS` is wrangler's addition: what steps returned, and the payloads of events."""
     order = json.loads(instance.rollback or "{}")
     shown = "rollingBack" if order and instance.status == "queued" else instance.status
     rolled_back = {"rollback": {"outcome": order["outcome"], "error": order.get("error")}} if "outcome" in order else {}
     return {
         "status": WAITING if waiting else shown,
-        "__LOCAL_DEV_STEP_OUTPUTS": [_step_output(output) for output in outputs],
+        "__LOCAL_DEV_STEP_OUTPUTS": outputs,
         "output": None if instance.output is None else _or(None, describe(decode(instance.output))),
         "error": UNDEFINED if instance.error is None else json.loads(instance.error),
         **rolled_back,
     }
+
+
+def output(kind: str, value: Any) -> Any:
+    """A step's, as it is shown; of a `wait` the event's payload is."""
+    if isinstance(value, StoredStream):
+        return value.preview()
+    return describe(value["payload"] if kind == "wait" else value)
 
 
 def describe(value: Any) -> Any:
@@ -65,11 +71,6 @@ def _describe(value: Any) -> Any:
         described = {key: _describe(member) for key, member in members.items()}
         return {key: member for key, member in described.items() if member is not UNDEFINED}
     return value if value is None or value is UNDEFINED or isinstance(value, str | int) else {}
-
-
-def _step_output(output: Output) -> Any:
-    value = shown_output(output.result, output.config)
-    return describe(value["payload"] if output.kind == "wait" else value)
 
 
 def _or(default: Any, value: Any) -> Any:

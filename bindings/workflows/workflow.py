@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
+from functools import partial
 from typing import Any
 
 from flarebed.bindings.codec import decode, encode
@@ -16,6 +17,7 @@ from flarebed.bindings.kind import Surroundings
 from flarebed.bindings.values import Date
 from flarebed.bindings.workflows import errors, rollback, timeline, view
 from flarebed.bindings.workflows.journal import SCHEMA, Instance, Journal, Recorded, RestartPoint
+from flarebed.bindings.workflows.outcome import shown_output
 from flarebed.bindings.workflows.run import ROLLING_BACK, Host, Run
 from flarebed.bindings.workflows.spec import WorkflowSpec
 
@@ -66,7 +68,14 @@ class Workflow:
     def status(self, instance_id: str) -> dict[str, Any]:
         instance = self.instance(instance_id)
         waiting = instance.status == "running" and self._journal.is_waiting(instance.key)
-        return view.status(instance, waiting, self._journal.outputs(instance.key))
+        return view.status(instance, waiting, self._outputs(instance.key))
+
+    def _outputs(self, key: int) -> list[Any]:
+        """What steps returned, and the payloads of events, in the order in which they came."""
+        return [
+            view.output(kind, shown_output(self._journal, key, seq, result, config))
+            for seq, kind, result, config in self._journal.outputs(key)
+        ]
 
     def instance(self, instance_id: str) -> Instance:
         instance = self._journal.instance(instance_id)
@@ -80,7 +89,7 @@ class Workflow:
         if life is None:
             raise errors.aborted("delete" if self._journal.key(instance_id) is None else "restart")
         stages = self._journal.stages(key, max(0, cursor) // timeline.PLACE)
-        told = timeline.events(life, stages, self._journal.marks(key))
+        told = timeline.events(life, stages, self._journal.marks(key), partial(shown_output, self._journal, key))
         return [event for event in told if event["eventId"] > cursor], life.ended_ms is not None
 
     async def something_happens(self) -> None:
@@ -222,7 +231,7 @@ class Workflow:
         instance = self._journal.begin_run(instance_id, self._clock.now_ms())
         if instance is None:
             return
-        recorded = self._journal.take_up(instance.key) if again else Recorded({}, 0)
+        recorded = self._journal.take_up(instance.key) if again else Recorded({}, 0, 0)
         run = Run(self._host, instance.key, instance_id, recorded)
         self._runs[instance_id] = run
         run.main = self._clock.spawn(self._drive(run, instance), f"workflow {self.name} {instance_id}")

@@ -78,12 +78,13 @@ class PyFunction(PyProxy):
         error = task.exception()
         if error is not None:
             raise thrown_by(error) from error
-        return from_python(task.result())
+        return task.result()
 
 
 async def _call(function: Callable[..., Any], arguments: list[Any]) -> Any:
+    """In the Worker, also what makes a value of the result: a stream belongs to the event that it comes from."""
     result = function(*arguments)
-    return await result if inspect.isawaitable(result) else result
+    return from_python(await result if inspect.isawaitable(result) else result)
 
 
 def make_proxy(value: Any) -> PyProxy:
