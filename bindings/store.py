@@ -24,6 +24,10 @@ BUSY_TIMEOUT_MS = 10_000
 _CHECKPOINT_PAGES = 2_000
 """The write-ahead log is folded back in the background from this size on."""
 
+STATE_VERSION = 1
+"""Of the files, in each one's `user_version`. Columns and indexes that are new need no new number: they are added.
+It is to be raised when a flarebed that knows only the former number must not write a file any more."""
+
 
 class Database:
     """One SQLite file of ours, with one connection on the host's loop."""
@@ -39,7 +43,7 @@ class Database:
         pragmas = f"PRAGMA journal_mode=WAL; PRAGMA synchronous={synchronous}; PRAGMA foreign_keys=ON"
         self.connection.execute(pragmas).fetchall()  # the first gives a row, and apsw runs on when it is fetched
         self.connection.set_wal_hook(Checkpoints(path))
-        self.connection.execute(f"BEGIN IMMEDIATE; {schema}; COMMIT")
+        _bring_up(self.connection, path, schema)
 
     def read(self, sql: str, parameters: Sequence[Any] | dict[str, Any] = ()) -> list[tuple[Any, ...]]:
         """All rows. Sees what this tick has written."""
@@ -125,6 +129,36 @@ class Checkpoints:
             pass  # busy or closed: the next large commit asks again
         finally:
             self._running = False
+
+
+def _bring_up(connection: apsw.Connection, path: Path, schema: str) -> None:
+    """Make the file what `schema` says, whichever earlier version made it."""
+    version = int(connection.pragma("user_version"))
+    if version > STATE_VERSION:
+        raise UserError(
+            f"The state in {path} was written by a newer flarebed (version {version} of its files; "
+            f"this one knows version {STATE_VERSION}).",
+            hint="Update flarebed, or keep state elsewhere with --persist-to.",
+        )
+    connection.execute("BEGIN IMMEDIATE")
+    with_all = apsw.Connection(":memory:")
+    with_all.execute(schema)
+    for (table,) in with_all.execute(
+        "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT GLOB 'sqlite_*'"
+    ):
+        for column in _missing_columns(connection, with_all, table):
+            connection.execute(f'ALTER TABLE "{table}" ADD COLUMN {column}')
+    connection.execute(f"{schema}; PRAGMA user_version = {STATE_VERSION}; COMMIT")
+
+
+def _missing_columns(connection: apsw.Connection, with_all: apsw.Connection, table: str) -> list[str]:
+    """Definitions of those that the table lacks, if it is there; one that is NOT NULL has to have a default."""
+    there = {name for _, name, *_ in connection.execute(f'PRAGMA table_info("{table}")')}
+    return [
+        f'"{name}" {kind}' + (" NOT NULL" if not_null else "") + ("" if default is None else f" DEFAULT {default}")
+        for _, name, kind, not_null, default, _ in with_all.execute(f'PRAGMA table_info("{table}")')
+        if there and name not in there
+    ]
 
 
 def unusable(path: Path, error: Exception) -> UserError:

@@ -6,6 +6,7 @@ under which it was started, and find nothing any more once another process has r
 
     queued -> running -> complete | errored | terminated        restart: a new key, queued again
     running -> waitingForPause (while attempts are made) -> paused -> queued
+    running with a `wake_ms`: no process has a run of it (hibernation.py) -> queued
 """
 
 from __future__ import annotations
@@ -15,19 +16,25 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from flarebed.bindings.store import Database
 from flarebed.bindings.workflows import history
 from flarebed.bindings.workflows.history import History
 
 SCHEMA = f"""
 CREATE TABLE IF NOT EXISTS instances (
     key INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, status TEXT NOT NULL, params BLOB NOT NULL,
-    created_ms REAL NOT NULL, started_ms REAL, paused_ms REAL, ended_ms REAL, output BLOB, error TEXT
+    created_ms REAL NOT NULL, started_ms REAL, paused_ms REAL, ended_ms REAL, output BLOB, error TEXT,
+    wake_ms REAL, success_retention_ms REAL, error_retention_ms REAL, expires_ms REAL, schedule TEXT
 ) STRICT;
-CREATE INDEX IF NOT EXISTS queue ON instances (started_ms IS NULL, key) WHERE status = 'queued';
+DROP INDEX IF EXISTS queue;
+CREATE INDEX IF NOT EXISTS unfinished ON instances (status, started_ms IS NULL, key) WHERE ended_ms IS NULL;
+CREATE INDEX IF NOT EXISTS hibernating ON instances (wake_ms) WHERE wake_ms IS NOT NULL;
+CREATE INDEX IF NOT EXISTS expiring ON instances (expires_ms) WHERE expires_ms IS NOT NULL;
+CREATE TABLE IF NOT EXISTS schedules (cron TEXT PRIMARY KEY, until_ms REAL NOT NULL) STRICT, WITHOUT ROWID;
 {history.SCHEMA}
 """
 
-_INSTANCE = "key, id, status, params, created_ms, started_ms, ended_ms, output, error"
+_INSTANCE = "key, id, status, params, created_ms, started_ms, ended_ms, output, error, schedule"
 
 
 class Instance(NamedTuple):
@@ -40,6 +47,8 @@ class Instance(NamedTuple):
     ended_ms: float | None
     output: bytes | None
     error: str | None
+    schedule: str | None
+    """JSON of the `{cron, scheduledTime}` that created it."""
 
 
 class Recorded(NamedTuple):
@@ -58,15 +67,36 @@ class RestartPoint:
     count: int
 
 
+class Retention(NamedTuple):
+    """How long an instance is kept once it has completed or was terminated, and once it has errored."""
+
+    success_ms: float | None = None
+    error_ms: float | None = None
+
+
 class Journal(History):
+    """`success_ms` and `error_ms` are the retention of instances that were created without their own."""
+
+    def __init__(self, database: Database, success_ms: float, error_ms: float) -> None:
+        super().__init__(database)
+        self._success_ms = success_ms
+        self._error_ms = error_ms
+
     # Instances
 
-    def create(self, instance_id: str, params: bytes, now_ms: float) -> int | None:
+    def create(
+        self,
+        instance_id: str,
+        params: bytes,
+        now_ms: float,
+        retention: Retention = Retention(),  # noqa: B008
+        schedule: str | None = None,
+    ) -> int | None:
         """The new instance's key; None if the id is taken."""
         rows = self._db.execute(
-            "INSERT INTO instances (id, status, params, created_ms) VALUES (?, 'queued', ?, ?)"
-            " ON CONFLICT (id) DO NOTHING RETURNING key",
-            (instance_id, params, now_ms),
+            "INSERT INTO instances (id, status, params, created_ms, success_retention_ms, error_retention_ms, schedule)"
+            " VALUES (?, 'queued', ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING RETURNING key",
+            (instance_id, params, now_ms, *retention, schedule),
         )
         return rows[0][0] if rows else None
 
@@ -85,7 +115,7 @@ class Journal(History):
     def queued(self, limit: int) -> list[tuple[str, bool]]:
         """Instances to start, by id, and whether they had been started before. Those go first."""
         rows = self._db.read(
-            "SELECT id, started_ms IS NOT NULL FROM instances WHERE status = 'queued'"
+            "SELECT id, started_ms IS NOT NULL FROM instances WHERE status = 'queued' AND ended_ms IS NULL"
             " ORDER BY started_ms IS NULL, key LIMIT ?",
             (limit,),
         )
@@ -94,15 +124,20 @@ class Journal(History):
     def requeue(self, now_ms: float) -> None:
         """What another owner left unfinished is to be started again, or is paused if it was about to be."""
         with self._db.write() as connection:
-            connection.execute("UPDATE instances SET status = 'queued' WHERE status = 'running'")
             connection.execute(
-                "UPDATE instances SET status = 'paused', paused_ms = ? WHERE status = 'waitingForPause'", (now_ms,)
+                "UPDATE instances SET status = 'queued'"
+                " WHERE status = 'running' AND ended_ms IS NULL AND wake_ms IS NULL"
+            )
+            connection.execute(
+                "UPDATE instances SET status = 'paused', paused_ms = ?"
+                " WHERE status = 'waitingForPause' AND ended_ms IS NULL",
+                (now_ms,),
             )
 
     def begin_run(self, instance_id: str, now_ms: float) -> Instance | None:
         """Queued becomes running."""
         rows = self._db.execute(
-            "UPDATE instances SET status = 'running', started_ms = coalesce(started_ms, ?)"
+            "UPDATE instances SET status = 'running', started_ms = coalesce(started_ms, ?), wake_ms = NULL"
             f" WHERE id = ? AND status = 'queued' RETURNING {_INSTANCE}",
             (now_ms, instance_id),
         )
@@ -127,10 +162,13 @@ class Journal(History):
         error: Mapping[str, str] | None = None,
     ) -> None:
         """`status` is complete or errored; an instance that was terminated meanwhile stays so."""
+        retention, default_ms = (
+            ("success_retention_ms", self._success_ms) if error is None else ("error_retention_ms", self._error_ms)
+        )
         self._db.execute(
-            "UPDATE instances SET status = ?, ended_ms = ?, output = ?, error = ?"
-            " WHERE key = ? AND status IN ('running', 'waitingForPause')",
-            (status, now_ms, output, None if error is None else json.dumps(error), key),
+            "UPDATE instances SET status = ?, ended_ms = ?, output = ?, error = ?,"
+            f" expires_ms = ? + coalesce({retention}, ?) WHERE key = ? AND status IN ('running', 'waitingForPause')",
+            (status, now_ms, output, None if error is None else json.dumps(error), now_ms, default_ms, key),
         )
 
     def take_back_attempts(self, key: int) -> None:
@@ -177,9 +215,10 @@ class Journal(History):
     def terminate(self, key: int, now_ms: float) -> bool:
         """False if the instance was at its end already."""
         return self._has_changed(
-            "UPDATE instances SET status = 'terminated', ended_ms = ? WHERE key = ?"
+            "UPDATE instances SET status = 'terminated', ended_ms = ?, wake_ms = NULL,"
+            " expires_ms = ? + coalesce(success_retention_ms, ?) WHERE key = ?"
             " AND status NOT IN ('complete', 'errored', 'terminated')",
-            (now_ms, key),
+            (now_ms, now_ms, self._success_ms, key),
         )
 
     def restart(self, key: int, since: RestartPoint | None) -> bool:
@@ -189,10 +228,15 @@ class Journal(History):
             return False
         with self._db.write() as connection:
             kept = list(
-                connection.execute("DELETE FROM instances WHERE key = ? RETURNING id, params, created_ms", (key,))
+                connection.execute(
+                    "DELETE FROM instances WHERE key = ?"
+                    " RETURNING id, params, created_ms, success_retention_ms, error_retention_ms, schedule",
+                    (key,),
+                )
             )
             connection.execute(
-                "INSERT INTO instances (id, status, params, created_ms, started_ms) VALUES (?, 'queued', ?, ?, ?)",
+                "INSERT INTO instances (status, id, params, created_ms, success_retention_ms, error_retention_ms,"
+                " schedule, started_ms) VALUES ('queued', ?, ?, ?, ?, ?, ?, ?)",
                 (*kept[0], None if since is None else kept[0][2]),
             )
             connection.execute("DELETE FROM steps WHERE instance = ? AND seq >= ?", (key, first))
@@ -207,6 +251,63 @@ class Journal(History):
             connection.execute("DELETE FROM instances WHERE key = ?", (key,))
             connection.execute("DELETE FROM steps WHERE instance = ?", (key,))
             connection.execute("DELETE FROM events WHERE instance = ?", (key,))
+
+    # Hibernation: the instance goes on in no process until the clock or an event queues it
+
+    def hibernate(self, key: int, wake_ms: float) -> bool:
+        """False if the instance is no longer running, or an event has come that it waits for."""
+        return self._has_changed(
+            "UPDATE instances SET wake_ms = ? WHERE key = ? AND status = 'running' AND NOT EXISTS ("
+            "   SELECT 1 FROM steps JOIN events ON events.instance = steps.instance AND type = event_type"
+            "   WHERE steps.instance = key AND state = 'open' AND kind = 'wait')",
+            (wake_ms, key),
+        )
+
+    def wake(self, now_ms: float) -> bool:
+        """Queue those whose time has come; whether there were any."""
+        return self._has_changed(
+            "UPDATE instances SET status = 'queued', wake_ms = NULL WHERE wake_ms <= ? AND status = 'running'",
+            (now_ms,),
+        )
+
+    def next_wake_ms(self) -> float | None:
+        rows = self._db.read(
+            "SELECT wake_ms FROM instances WHERE wake_ms IS NOT NULL AND status = 'running' ORDER BY wake_ms LIMIT 1"
+        )
+        return rows[0][0] if rows else None
+
+    def wake_for(self, key: int, event_type: str) -> None:
+        """An event has come: queue the instance, if it hibernates and waits for one of that type."""
+        self._db.execute(
+            "UPDATE instances SET status = 'queued', wake_ms = NULL"
+            " WHERE key = ? AND wake_ms IS NOT NULL AND status = 'running' AND EXISTS ("
+            "   SELECT 1 FROM steps WHERE instance = key AND state = 'open' AND kind = 'wait' AND event_type = ?)",
+            (key, event_type),
+        )
+
+    # Retention
+
+    def expired(self, now_ms: float, limit: int) -> list[int]:
+        rows = self._db.read(
+            "SELECT key FROM instances WHERE expires_ms <= ? ORDER BY expires_ms LIMIT ?", (now_ms, limit)
+        )
+        return [key for (key,) in rows]
+
+    def next_expiry_ms(self) -> float | None:
+        rows = self._db.read(
+            "SELECT expires_ms FROM instances WHERE expires_ms IS NOT NULL ORDER BY expires_ms LIMIT 1"
+        )
+        return rows[0][0] if rows else None
+
+    # Schedules
+
+    def scheduled_until_ms(self, cron: str) -> float | None:
+        """Up to when all instants of a schedule have been dealt with; None if it is new."""
+        rows = self._db.read("SELECT until_ms FROM schedules WHERE cron = ?", (cron,))
+        return rows[0][0] if rows else None
+
+    def set_scheduled_until(self, cron: str, until_ms: float) -> None:
+        self._db.execute("INSERT OR REPLACE INTO schedules (cron, until_ms) VALUES (?, ?)", (cron, until_ms))
 
     def _first(self, key: int, since: RestartPoint) -> int | None:
         rows = self._db.read(

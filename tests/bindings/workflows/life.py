@@ -18,8 +18,11 @@ Body = Callable[[Any, Any], Awaitable[Any]]
 
 
 class FakeWorker:
+    """`outside`: how much a run has under way besides its steps."""
+
     def __init__(self, body: Body) -> None:
         self.body = body
+        self.outside = 0
         self.class_names: list[str] = []
         self.exported = frozenset({"Flow"})
 
@@ -28,6 +31,7 @@ class FakeWorker:
 
     async def run_workflow(self, class_name: str, event: Any, step: Any) -> Any:
         self.class_names.append(class_name)
+        step.outstanding = lambda: step._run._idling + self.outside
         return await self.body(event, step)
 
 
