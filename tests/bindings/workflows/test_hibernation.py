@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,6 @@ import pytest
 
 from flarebed.bindings.errors import JsError
 from flarebed.bindings.workflows.hibernation import GRACE_MS, MAX_RESTING
-from flarebed.bindings.workflows.run import Run
 from tests.bindings.workflows.life import Life, Story
 from tests.bindings.workflows.machine import Machine
 from tests.support import run
@@ -76,9 +76,11 @@ def test_all_of_them_are_one_entry_of_the_clock(tmp_path: Path) -> None:
 def test_its_memory_is_given_back(tmp_path: Path) -> None:
     async def work() -> None:
         life = await sleeping(tmp_path, Story(), ("a", "b"))
+        runs = [weakref.ref(one) for one in life.resources._own[0]._runs.values()]
+        assert len(runs) == 2
         await life.advance(GRACE_MS)
         gc.collect()
-        assert [one for one in gc.get_objects() if isinstance(one, Run)] == []
+        assert [one() for one in runs] == [None, None]
         await life.end()
 
     run(work())
