@@ -197,7 +197,7 @@ class Store:
         return self._open[path]
 
     def path(self, kind: str, name: str) -> Path:
-        return self.root / "flarebed" / kind / f"{_file_name(name)}.sqlite"
+        return self.root / "flarebed" / kind / f"{file_name(name)}.sqlite"
 
     def announce(self, kind: str, resource: str) -> None:
         """Tell the folder's owner, if that is another process, that work was written for `resource`."""
@@ -217,7 +217,7 @@ class Store:
         self._open.clear()
 
 
-def _file_name(name: str) -> str:
+def file_name(name: str) -> str:
     """Readable where the name allows it, and never two names in one file (also where case does not count)."""
     if re.fullmatch(r"[a-z0-9_][a-z0-9._-]{0,99}", name):
         return name

@@ -25,6 +25,9 @@ class WorkflowResources:
     def bindings(self) -> Mapping[str, object]:
         return self._bindings
 
+    def claims(self) -> Sequence[str]:
+        return [workflow.name for workflow in self._own]
+
     async def own(self) -> None:
         self._warn_of_missing_classes()
         for workflow in self._own:
