@@ -21,8 +21,6 @@ MAX_RESTING = 1_000
 SHORT_WAIT_MS = 10_000
 """A run that goes on sooner stays in memory: a replay would cost more than it holds."""
 
-_AT_ONCE = 100
-
 
 class Hibernation:
     """`on_woken` hears that instances have been queued."""
@@ -31,7 +29,7 @@ class Hibernation:
         self._journal = journal
         self._clock = clock
         self._on_woken = on_woken
-        self._resting: dict[Run, float] = {}  # since when, and so in this order
+        self._resting: dict[Run, float] = {}  # since when
         self._grace: Timer | None = None
         self._alarm: Timer | None = None
         self._crowded = False
@@ -40,10 +38,7 @@ class Hibernation:
         """Nothing happens in the run but that it waits."""
         if not run.live:
             return
-        now_ms = self._clock.now_ms()
-        self._resting[run] = now_ms
-        if self._grace is None:
-            self._grace = self._clock.call_at(now_ms + GRACE_MS, self._grace_over, recurring=True)
+        self._keep(run)
         if len(self._resting) > MAX_RESTING and not self._crowded:
             self._crowded = True
             self._clock.loop.call_soon(self._make_room)
@@ -72,28 +67,30 @@ class Hibernation:
             self._alarm.cancel()
         self._alarm = None if due_ms is None else self._clock.call_at(due_ms, self.wake, durable=True)
 
+    def _keep(self, run: Run) -> None:
+        """In memory, for a while."""
+        now_ms = self._clock.now_ms()
+        self._resting[run] = now_ms
+        if self._grace is None:
+            self._grace = self._clock.call_at(now_ms + GRACE_MS, self._grace_over, recurring=True)
+
     def _grace_over(self) -> None:
-        self._grace = None
         until_ms = self._clock.now_ms() - GRACE_MS
-        self._hibernate([run for run, since_ms in self._resting.items() if since_ms <= until_ms])
-        if self._resting:
-            first_ms = next(iter(self._resting.values()))
-            self._grace = self._clock.call_at(first_ms + GRACE_MS, self._grace_over, recurring=True)
+        over = [run for run, since_ms in self._resting.items() if since_ms <= until_ms]
+        next_ms = min((since_ms for since_ms in self._resting.values() if since_ms > until_ms), default=None)
+        self._grace = (
+            None if next_ms is None else self._clock.call_at(next_ms + GRACE_MS, self._grace_over, recurring=True)
+        )
+        self._hibernate(over)
 
     def _make_room(self) -> None:
+        """Those that stay, since they go on soon or are not idle, go to the end: others are looked at next time."""
         self._crowded = False
         surplus = len(self._resting) - MAX_RESTING
-        if surplus <= 0:
-            return
-        first = list(itertools.islice(self._resting, min(surplus, _AT_ONCE)))
         from_ms = self._clock.now_ms() + SHORT_WAIT_MS
-        self._hibernate([run for run in first if run.earliest_ms() >= from_ms])
-        for run in first:  # those that stay are looked at again when others rest
-            if run in self._resting:
-                self._resting[run] = self._resting.pop(run)
-        if len(self._resting) - MAX_RESTING < surplus and not self._crowded and len(self._resting) > MAX_RESTING:
-            self._crowded = True
-            self._clock.loop.call_soon(self._make_room)
+        first = [(run, self._resting.pop(run)) for run in list(itertools.islice(self._resting, max(0, surplus)))]
+        self._resting.update(first)
+        self._hibernate([run for run, _ in first if run.earliest_ms() >= from_ms])
 
     def _hibernate(self, runs: list[Run]) -> None:
         for run in runs:
@@ -101,5 +98,6 @@ class Hibernation:
             if run.only_waits() and self._journal.hibernate(run.key, run.earliest_ms()):
                 run.stop()
             else:
-                self.rest(run)
-        self._set_alarm()
+                self._keep(run)
+        if runs:
+            self._set_alarm()

@@ -59,6 +59,22 @@ def test_it_leaves_memory_after_the_grace_period_and_is_replayed_in_time(tmp_pat
     run(work())
 
 
+def test_each_has_its_own_grace_period(tmp_path: Path) -> None:
+    async def work() -> None:
+        story = Story()
+        life = await sleeping(tmp_path, story, ("a",))
+        await life.advance(1_000)
+        await life.flow.create({"id": "b"})
+        await life.settle()
+        await life.advance(GRACE_MS - 1_000)
+        assert in_memory(life) == {"b"}
+        await life.advance(1_000)
+        assert in_memory(life) == set()
+        await life.end()
+
+    run(work())
+
+
 def test_all_of_them_are_one_entry_of_the_clock(tmp_path: Path) -> None:
     async def work() -> None:
         story = Story()
@@ -97,6 +113,29 @@ def test_beyond_a_thousand_the_first_go_at_once(tmp_path: Path, monkeypatch: pyt
         await life.advance(HOUR_MS)
         assert [await life.outcome(instance_id) for instance_id in "abcdefgh"] == [("complete", [1, 2])] * 8
         assert story.ran == {"run": 16, "first": 8, "second": 8}
+        await life.end()
+
+    run(work())
+
+
+def test_beyond_a_thousand_who_is_not_idle_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("flarebed.bindings.workflows.hibernation.MAX_RESTING", 1)
+
+    async def work() -> None:
+        story = Story()
+        life = story.life = await Life.owning(tmp_path, sleeper(story))
+        life.worker.outside = 1
+        await life.flow.createBatch([{"id": instance_id} for instance_id in "abcd"])
+        await life.settle()
+        turns = 0
+        while life.clock.loop._ready and turns < 100:  # type: ignore[attr-defined]
+            await life.clock.settle(1)
+            turns += 1
+        assert (in_memory(life), turns) == (set("abcd"), 0)
+        life.worker.outside = 0
+        await life.flow.create({"id": "e"})
+        await life.settle()
+        assert len(in_memory(life)) == 1
         await life.end()
 
     run(work())

@@ -1,4 +1,4 @@
-"""A real Worker's instances that wait for long, on virtual time: what hibernates, what does not, what runs again."""
+"""A real Worker's instances over long times: what hibernates and runs again, what a schedule creates, what is kept."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from flarebed.bindings.errors import JsError
 from flarebed.emulator.config.load import load
 from flarebed.emulator.testing.session import Session
 
@@ -17,7 +18,7 @@ GRACE_MS = 300_000
 
 ENTRY = """
 import asyncio
-from workers import Response, WorkerEntrypoint, WorkflowEntrypoint
+from workers import WorkerEntrypoint, WorkflowEntrypoint
 
 TRACE = []
 
@@ -28,6 +29,9 @@ class Flow(WorkflowEntrypoint):
             schedule = event["schedule"]
             return [event["instanceId"], schedule["cron"], schedule["scheduledTime"], len(event["payload"])]
         return await getattr(self, event["payload"])(event, step)
+
+    async def at_once(self, event, step):
+        return "done"
 
     async def sleeper(self, event, step):
         TRACE.append("run")
@@ -52,8 +56,8 @@ class Flow(WorkflowEntrypoint):
 
 
 class Default(WorkerEntrypoint):
-    async def fetch(self, request):
-        return Response("ok")
+    async def scheduled(self, controller, env, ctx):
+        await self.env.FLOW.create(id="i", params="at_once", retention={"successRetention": "1 day"})
 """
 
 
@@ -143,3 +147,14 @@ def test_what_a_schedule_creates(tmp_path: Path) -> None:
     name = "0 9 * * mon-1767603600000"
     assert outcome(session, name) == ("complete", [name, "0 9 * * mon", 1_767_603_600_000, 0])
     session.close()
+
+
+def test_retention_that_a_worker_asks_for(session: Session) -> None:
+    session.run(session.app.scheduled("* * * * *", 0))
+    session.settle()
+    assert outcome(session) == ("complete", "done")
+    session.advance(24 * HOUR_MS - 1)
+    assert outcome(session) == ("complete", "done")
+    session.advance(1)
+    with pytest.raises(JsError, match=r"instance\.not_found"):
+        outcome(session)
