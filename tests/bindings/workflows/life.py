@@ -60,6 +60,10 @@ class Life:
         await self.clock.advance(delta_ms)
         await self.settle()
 
+    def in_memory(self) -> set[str]:
+        """The instances that have a run here."""
+        return set(self.resources._own[0]._runs)
+
     async def status(self, instance_id: str) -> dict[str, Any]:
         shown: dict[str, Any] = await (await self.flow.get(instance_id)).status()
         return shown

@@ -12,14 +12,9 @@ import pytest
 from flarebed.bindings.errors import JsError
 from flarebed.bindings.workflows.hibernation import GRACE_MS, MAX_RESTING
 from tests.bindings.workflows.life import Life, Story
-from tests.bindings.workflows.machine import Machine
 from tests.support import run
 
 HOUR_MS = 3_600_000
-
-
-def in_memory(life: Life) -> set[str]:
-    return set(life.resources._own[0]._runs)
 
 
 def sleeper(story: Story) -> Any:
@@ -45,12 +40,12 @@ def test_it_leaves_memory_after_the_grace_period_and_is_replayed_in_time(tmp_pat
         story = Story()
         life = await sleeping(tmp_path, story)
         await life.advance(GRACE_MS - 1)
-        assert in_memory(life) == {"i"}
+        assert life.in_memory() == {"i"}
         await life.advance(1)
-        assert in_memory(life) == set()
+        assert life.in_memory() == set()
         assert await life.outcome() == ("waiting", None)
         await life.advance(HOUR_MS - GRACE_MS - 1)
-        assert (in_memory(life), await life.outcome()) == (set(), ("waiting", None))
+        assert (life.in_memory(), await life.outcome()) == (set(), ("waiting", None))
         await life.advance(1)
         assert await life.outcome() == ("complete", [1, 2])
         assert story.ran == {"run": 2, "first": 1, "second": 1}
@@ -67,9 +62,9 @@ def test_each_has_its_own_grace_period(tmp_path: Path) -> None:
         await life.flow.create({"id": "b"})
         await life.settle()
         await life.advance(GRACE_MS - 1_000)
-        assert in_memory(life) == {"b"}
+        assert life.in_memory() == {"b"}
         await life.advance(1_000)
-        assert in_memory(life) == set()
+        assert life.in_memory() == set()
         await life.end()
 
     run(work())
@@ -108,7 +103,7 @@ def test_beyond_a_thousand_the_first_go_at_once(tmp_path: Path, monkeypatch: pyt
     async def work() -> None:
         story = Story()
         life = await sleeping(tmp_path, story, tuple("abcdefgh"))
-        assert in_memory(life) == set("fgh")
+        assert life.in_memory() == set("fgh")
         assert MAX_RESTING == 1_000
         await life.advance(HOUR_MS)
         assert [await life.outcome(instance_id) for instance_id in "abcdefgh"] == [("complete", [1, 2])] * 8
@@ -131,11 +126,11 @@ def test_beyond_a_thousand_who_is_not_idle_stays(tmp_path: Path, monkeypatch: py
         while life.clock.loop._ready and turns < 100:  # type: ignore[attr-defined]
             await life.clock.settle(1)
             turns += 1
-        assert (in_memory(life), turns) == (set("abcd"), 0)
+        assert (life.in_memory(), turns) == (set("abcd"), 0)
         life.worker.outside = 0
         await life.flow.create({"id": "e"})
         await life.settle()
-        assert len(in_memory(life)) == 1
+        assert len(life.in_memory()) == 1
         await life.end()
 
     run(work())
@@ -152,88 +147,7 @@ def test_short_waits_stay_however_many(tmp_path: Path, monkeypatch: pytest.Monke
         for instance_id, nap in (("a", 9_999), ("long", 10_000), ("b", 9_999), ("c", 9_999)):
             await life.flow.create({"id": instance_id, "params": nap})
         await life.settle()
-        assert in_memory(life) == {"a", "b", "c"}
-        await life.end()
-
-    run(work())
-
-
-async def waiting(root: Path) -> tuple[Life, list[int]]:
-    runs: list[int] = []
-
-    async def body(event: Any, step: Any) -> Any:
-        runs.append(len(runs))
-        return (await step.waitForEvent("w", {"type": "go", "timeout": "2 hours"}))["payload"]
-
-    life = await Life.owning(root, body)
-    await life.flow.create({"id": "i"})
-    await life.settle()
-    await life.advance(GRACE_MS)
-    assert in_memory(life) == set()
-    return life, runs
-
-
-def test_an_event_for_it_brings_it_back(tmp_path: Path) -> None:
-    async def work() -> None:
-        life, runs = await waiting(tmp_path)
-        instance = await life.flow.get("i")
-        await instance.sendEvent({"type": "other", "payload": "no"})
-        await life.settle()
-        assert (await life.outcome(), len(runs)) == (("waiting", None), 1)
-        await instance.sendEvent({"type": "go", "payload": "yes"})
-        await life.settle()
-        assert (await life.outcome(), len(runs)) == (("complete", "yes"), 2)
-        await life.end()
-
-    run(work())
-
-
-def test_an_event_that_another_process_sends(tmp_path: Path) -> None:
-    async def work() -> None:
-        life, _ = await waiting(tmp_path)
-        other = Life(tmp_path, life.worker.body, start_ms=life.clock.now_ms())
-        rung: list[tuple[str, str]] = []
-        other.bench.store.doorbell = lambda kind, resource: rung.append((kind, resource))
-        await (await other.flow.get("i")).sendEvent({"type": "go", "payload": "from afar"})
-        assert rung == [("workflows", "flow")]
-        life.resources.ring("flow")
-        await life.settle()
-        assert await life.outcome() == ("complete", "from afar")
-        other.bench.store.close()
-        await life.end()
-
-    run(work())
-
-
-def test_an_event_that_came_unnoticed_keeps_it_in_memory(tmp_path: Path) -> None:
-    """Another process has written it and not rung yet."""
-
-    async def body(event: Any, step: Any) -> Any:
-        return (await step.waitForEvent("w", {"type": "go"}))["payload"]
-
-    async def work() -> None:
-        life = await Life.owning(tmp_path, body)
-        await life.flow.create({"id": "i"})
-        await life.settle()
-        other = Life(tmp_path, body, start_ms=life.clock.now_ms())
-        await (await other.flow.get("i")).sendEvent({"type": "go", "payload": 1})
-        await life.advance(GRACE_MS)
-        assert in_memory(life) == {"i"}
-        life.resources.ring("flow")
-        await life.settle()
-        assert await life.outcome() == ("complete", 1)
-        other.bench.store.close()
-        await life.end()
-
-    run(work())
-
-
-def test_its_time_out(tmp_path: Path) -> None:
-    async def work() -> None:
-        life, _ = await waiting(tmp_path)
-        await life.advance(2 * HOUR_MS)
-        status, error = await life.outcome()
-        assert (status, error["message"]) == ("errored", "WorkflowTimeoutError: Execution timed out after 7200000ms")
+        assert life.in_memory() == {"a", "b", "c"}
         await life.end()
 
     run(work())
@@ -247,7 +161,7 @@ def test_pause_and_resume_shift_its_time(tmp_path: Path) -> None:
         await instance.pause()
         assert await life.outcome() == ("paused", None)
         await life.advance(2 * HOUR_MS)
-        assert (await life.outcome(), in_memory(life)) == (("paused", None), set())
+        assert (await life.outcome(), life.in_memory()) == (("paused", None), set())
         await instance.resume()
         await life.advance(HOUR_MS - GRACE_MS - 1)
         assert await life.outcome() == ("waiting", None)
@@ -285,10 +199,10 @@ def test_not_while_the_worker_has_something_else_under_way(tmp_path: Path) -> No
         life = await sleeping(tmp_path, Story())
         life.worker.outside = 1
         await life.advance(3 * GRACE_MS)
-        assert in_memory(life) == {"i"}
+        assert life.in_memory() == {"i"}
         life.worker.outside = 0
         await life.advance(GRACE_MS)
-        assert in_memory(life) == set()
+        assert life.in_memory() == set()
         await life.end()
 
     run(work())
@@ -307,9 +221,9 @@ def test_not_while_an_attempt_is_made(tmp_path: Path) -> None:
         await life.flow.create({"id": "i"})
         await life.settle()
         await life.advance(2 * GRACE_MS - 1)
-        assert in_memory(life) == {"i"}
+        assert life.in_memory() == {"i"}
         await life.advance(1 + GRACE_MS)
-        assert in_memory(life) == set()
+        assert life.in_memory() == set()
         await life.advance(HOUR_MS)
         assert (await life.outcome(), story.ran) == (("complete", None), {"slow": 1})
         await life.end()
@@ -333,57 +247,12 @@ def test_a_long_delay_before_a_retry(tmp_path: Path) -> None:
         await life.flow.create({"id": "i"})
         await life.settle()
         await life.advance(GRACE_MS)
-        assert in_memory(life) == set()
+        assert life.in_memory() == set()
         await life.advance(HOUR_MS - GRACE_MS)
         assert ((await life.outcome())[0], made) == ("complete", [1, 2])
         await life.end()
 
     run(work())
-
-
-def test_a_new_process_leaves_it_asleep(tmp_path: Path) -> None:
-    machine = Machine(tmp_path)
-
-    async def body(event: Any, step: Any) -> Any:
-        machine.ran["run"] += 1
-        await step.sleep("long", "1 hour")
-        return "awake"
-
-    async def first(life: Life) -> None:
-        await life.flow.create({"id": "i"})
-        await life.settle()
-        await life.advance(GRACE_MS)
-
-    async def second(life: Life) -> None:
-        await life.settle()
-        assert (in_memory(life), await life.outcome()) == (set(), ("waiting", None))
-        await life.advance(HOUR_MS - GRACE_MS)
-        assert await life.outcome() == ("complete", "awake")
-
-    machine.live(body, first)
-    machine.live(body, second)
-    assert machine.ran["run"] == 2
-
-
-def test_a_new_process_wakes_who_is_overdue(tmp_path: Path) -> None:
-    machine = Machine(tmp_path)
-
-    async def body(event: Any, step: Any) -> Any:
-        await step.sleep("long", "1 hour")
-        return "awake"
-
-    async def first(life: Life) -> None:
-        await life.flow.create({"id": "i"})
-        await life.settle()
-        await life.advance(GRACE_MS)
-
-    async def second(life: Life) -> None:
-        await life.settle()
-        assert await life.outcome() == ("complete", "awake")
-
-    machine.live(body, first)
-    machine.now_ms += 2 * HOUR_MS
-    machine.live(body, second)
 
 
 def test_who_wakes_goes_before_who_is_queued(tmp_path: Path) -> None:
@@ -406,7 +275,7 @@ def test_who_wakes_goes_before_who_is_queued(tmp_path: Path) -> None:
         for name in "abc":
             await life.flow.create({"id": name})
         await life.settle()
-        assert in_memory(life) == {"a"}
+        assert life.in_memory() == {"a"}
         await life.advance(500)
         assert [(await life.outcome(name))[0] for name in ("a", "sleeper", "b")] == ["running", "queued", "queued"]
         await life.advance(10_000)
