@@ -5,7 +5,18 @@ Values are those of `values.py`. A failing handler raises JsError with what the 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Protocol
+
+
+class WorkflowStep(Protocol):
+    """The engine's object that a run() gets as `step`, with the JavaScript methods do, sleep, sleepUntil, waitForEvent.
+
+    A runtime sets `outstanding` to a function: how much is under way in that run, callbacks that are ready, timers,
+    requests and calls of bindings, those of the step included. Without it the run is never taken out of memory.
+    """
+
+    outstanding: Callable[[], int] | None
 
 
 class Dispatch(Protocol):
@@ -16,8 +27,8 @@ class Dispatch(Protocol):
     async def run_workflow(self, class_name: str, event: Any, step: Any) -> Any:
         """Run `class_name().run(event, step)` and return its result.
 
-        `step` is the engine's object with the JavaScript methods do, sleep, sleepUntil, waitForEvent. Callbacks given
-        to `step.do` arrive as `values.Function`. Cancelling the call stops the run at its next await.
+        `step` is a WorkflowStep. Callbacks given to `step.do` arrive as `values.Function`. Cancelling the call ends
+        the run where it awaits.
         """
         ...
 

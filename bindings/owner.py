@@ -1,8 +1,9 @@
-"""The state folder's one owner: which process runs timers, consumers and instances, and how the others call it.
+"""Who runs what: the one process per Worker that runs its timers, consumers and instances, and how others call it.
 
-Any process may read and write the folder. The owner holds a lock on a file there (it ends with the process, however
-that ends) and reads a named pipe, the doorbell: whoever writes work for the owner writes one line into it. What is rung
-while nobody owns is not lost: an owner begins by reading the store.
+Any process may read and write the state folder. An owner holds a lock on a file there for its Worker, and one for each
+workflow and each queue that it runs, so that of two Workers that claim the same one only one does. A lock ends with the
+process, however that ends. The owner reads a named pipe, its doorbell: whoever writes work that may be another's writes
+one line into each owner's. What is rung while nobody owns is not lost: an owner begins by reading the store.
 """
 
 from __future__ import annotations
@@ -14,70 +15,79 @@ import json
 import os
 import stat
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
+
+from flarebed.bindings.store import file_name
 
 _PIPE_BUF: Final = 512
 """A write of up to this many bytes is never mixed with another's (POSIX's least value of PIPE_BUF)."""
 _READ_SIZE: Final = 65536
+_DOORBELL: Final = ".doorbell"
 
 
 def _folder(root: Path) -> Path:
-    folder = root / "flarebed"
+    folder = root / "flarebed" / "owners"
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 
 
-def _doorbell(root: Path) -> Path:
-    path = _folder(root) / "doorbell"
-    with contextlib.suppress(FileExistsError):
-        os.mkfifo(path)
-    return path
-
-
 class Owner:
-    """A process's claim on the state folder `root`."""
+    """A process's claim to run `worker` and `resources`, pairs of a kind and a name, on the state folder `root`."""
 
-    def __init__(self, root: Path, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(
+        self, root: Path, loop: asyncio.AbstractEventLoop, worker: str, resources: Sequence[tuple[str, str]] = ()
+    ) -> None:
         self._root = root
         self._loop = loop
-        self._lock: int | None = None
+        # In one order everywhere, so that no two processes wait for each other.
+        self._claims = [("worker", worker), *sorted(resources)]
+        self.doorbell = f"{file_name(worker)}{_DOORBELL}"
+        self.missing: tuple[str, str] | None = None
+        """What kept `acquire` from succeeding."""
+        self._locks: list[int] | None = None
         self._pipe: int | None = None
         self._unread = b""
 
     @property
     def owns(self) -> bool:
-        return self._lock is not None
+        return self._locks is not None
 
     def acquire(self) -> bool:
         """Become the owner if nobody is."""
-        lock = self._open_lock()
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            os.close(lock)
-            return False
-        self._lock = lock
+        locks: list[int] = []
+        for claim in self._claims:
+            locks.append(self._open_lock(claim))
+            try:
+                fcntl.flock(locks[-1], fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                _close(locks)
+                self.missing = claim
+                return False
+        self._locks = locks
         return True
 
     async def wait(self) -> None:
         """Return as the owner, once the present one has let go. Cancelling gives the claim up."""
         if self.acquire():
             return
-        lock = self._open_lock()
+        locks = [self._open_lock(claim) for claim in self._claims]
         acquired: asyncio.Future[None] = self._loop.create_future()
-        waiter = _Waiter(lock, lambda: self._loop.call_soon_threadsafe(_resolve, acquired))
+        waiter = _Waiter(locks, lambda: self._loop.call_soon_threadsafe(_resolve, acquired))
         try:
             await acquired
         except BaseException:
             waiter.give_up()
             raise
-        self._lock = lock
+        self._locks = locks
 
     def listen(self, on_ring: Callable[[str, str], None]) -> None:
         """Call `on_ring(kind, resource)` on the loop for each ring. To be called before the store is read."""
-        pipe = os.open(_doorbell(self._root), os.O_RDWR | os.O_NONBLOCK)  # writable too: never at its end
+        path = _folder(self._root) / self.doorbell
+        with contextlib.suppress(FileExistsError):
+            os.mkfifo(path)
+        pipe = os.open(path, os.O_RDWR | os.O_NONBLOCK)  # writable too: never at its end
         self._pipe = pipe
         self._loop.add_reader(pipe, self._answer, pipe, on_ring)
 
@@ -87,12 +97,13 @@ class Owner:
             self._loop.remove_reader(self._pipe)
             os.close(self._pipe)
             self._pipe = None
-        if self._lock is not None:
-            os.close(self._lock)
-            self._lock = None
+        if self._locks is not None:
+            _close(self._locks)
+            self._locks = None
 
-    def _open_lock(self) -> int:
-        return os.open(_folder(self._root) / "owner.lock", os.O_RDWR | os.O_CREAT, 0o644)
+    def _open_lock(self, claim: tuple[str, str]) -> int:
+        kind, name = claim
+        return os.open(_folder(self._root) / f"{kind}.{file_name(name)}.lock", os.O_RDWR | os.O_CREAT, 0o644)
 
     def _answer(self, pipe: int, on_ring: Callable[[str, str], None]) -> None:
         try:
@@ -104,66 +115,74 @@ class Owner:
 
 
 class Doorbell:
-    """Calls the owner, whichever process that is."""
+    """Calls the owners, whichever processes they are."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
-        self._pipe: int | None = None
+        self._pipes: dict[str, int] = {}
 
-    def ring(self, kind: str, resource: str) -> None:
-        """Say that work for `resource` was written. Without an owner nothing happens."""
+    def ring(self, kind: str, resource: str, *, but: str | None = None) -> None:
+        """Say at each doorbell, `but` one, that work for `resource` was written. Without an owner nothing happens."""
         line = json.dumps([kind, resource]).encode() + b"\n"
         if len(line) > _PIPE_BUF:
             raise ValueError(f"too long for the doorbell: {resource!r}")
-        if not self._write(line):
-            self._write(line)  # the owner that was there has gone: perhaps there is another
+        for name in os.listdir(_folder(self._root)):
+            if name.endswith(_DOORBELL) and name != but and not self._write(name, line):
+                self._write(name, line)  # the owner that was there has gone: perhaps there is another
 
     def close(self) -> None:
-        if self._pipe is not None:
-            os.close(self._pipe)
-            self._pipe = None
+        _close(list(self._pipes.values()))
+        self._pipes.clear()
 
-    def _write(self, line: bytes) -> bool:
+    def _write(self, name: str, line: bytes) -> bool:
         try:
-            if self._pipe is None:
-                path = _doorbell(self._root)
+            if name not in self._pipes:
+                path = _folder(self._root) / name
                 if not stat.S_ISFIFO(path.stat().st_mode):
                     return True
-                self._pipe = os.open(path, os.O_WRONLY | os.O_NONBLOCK)
-            os.write(self._pipe, line)
+                self._pipes[name] = os.open(path, os.O_WRONLY | os.O_NONBLOCK)
+            os.write(self._pipes[name], line)
         except BlockingIOError:
             return True  # 64 KiB of rings wait already: the owner is far behind, and one more would not wake it
         except OSError:
-            self.close()
+            if name in self._pipes:
+                os.close(self._pipes.pop(name))
             return False
         return True
 
 
 class _Waiter:
-    """Waits for a lock in a thread, since the kernel tells nobody else when it is free."""
+    """Waits for locks in a thread, since the kernel tells nobody else when they are free."""
 
-    def __init__(self, lock: int, on_acquired: Callable[[], object]) -> None:
-        self._lock = lock
+    def __init__(self, locks: list[int], on_acquired: Callable[[], object]) -> None:
+        self._locks = locks
         self._on_acquired = on_acquired
         self._guard = threading.Lock()
-        self._state = "waiting"
-        threading.Thread(target=self._wait, name="owner.lock", daemon=True).start()
+        self._acquired = 0
+        self._given_up = False
+        threading.Thread(target=self._wait, name="owner", daemon=True).start()
 
     def give_up(self) -> None:
+        """Whoever waits for what has been acquired so far need not wait longer. The rest is the thread's to close."""
         with self._guard:
-            if self._state == "acquired":
-                os.close(self._lock)
-            self._state = "given up"
+            _close(self._locks[: self._acquired])
+            self._given_up = True
 
     def _wait(self) -> None:
-        fcntl.flock(self._lock, fcntl.LOCK_EX)
-        with self._guard:
-            if self._state == "given up":
-                os.close(self._lock)
-                return
-            self._state = "acquired"
+        for lock in self._locks:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            with self._guard:
+                if self._given_up:
+                    _close(self._locks[self._acquired :])
+                    return
+                self._acquired += 1
         with contextlib.suppress(RuntimeError):  # the loop has ended, and with it the process
             self._on_acquired()
+
+
+def _close(files: Sequence[int]) -> None:
+    for file in files:
+        os.close(file)
 
 
 def _resolve(future: asyncio.Future[None]) -> None:

@@ -24,6 +24,10 @@ BUSY_TIMEOUT_MS = 10_000
 _CHECKPOINT_PAGES = 2_000
 """The write-ahead log is folded back in the background from this size on."""
 
+STATE_VERSION = 1
+"""Of the files, in each one's `user_version`. Columns and indexes that are new need no new number: they are added.
+It is to be raised when a flarebed that knows only the former number must not write a file any more."""
+
 
 class Database:
     """One SQLite file of ours, with one connection on the host's loop."""
@@ -40,7 +44,7 @@ class Database:
         pragmas = f"PRAGMA journal_mode=WAL; PRAGMA synchronous={synchronous}; PRAGMA foreign_keys=ON"
         self.connection.execute(pragmas).fetchall()  # the first gives a row, and apsw runs on when it is fetched
         self.connection.set_wal_hook(Checkpoints(path))
-        self.connection.execute(f"BEGIN IMMEDIATE; {schema}; COMMIT")
+        _bring_up(self.connection, path, schema)
 
     def read(self, sql: str, parameters: Sequence[Any] | dict[str, Any] = ()) -> list[tuple[Any, ...]]:
         """All rows. Sees what this tick has written."""
@@ -86,15 +90,15 @@ class Database:
                 if not waiter.done():
                     waiter.set_result(None)
             if self._watchers:
-                self.wake()
+                self.notify()
 
     def next_commit(self) -> asyncio.Future[None]:
-        """Resolves when something more is committed here, or somebody says `wake`."""
+        """Resolves when something more is committed here, or somebody says `notify`."""
         future: asyncio.Future[None] = self._loop.create_future()
         self._watchers.append(future)
         return future
 
-    def wake(self) -> None:
+    def notify(self) -> None:
         """Another process may have written."""
         watchers, self._watchers = self._watchers, []
         for watcher in watchers:
@@ -145,6 +149,36 @@ class Checkpoints:
             self._running = False
 
 
+def _bring_up(connection: apsw.Connection, path: Path, schema: str) -> None:
+    """Make the file what `schema` says, whichever earlier version made it."""
+    version = int(connection.pragma("user_version"))
+    if version > STATE_VERSION:
+        raise UserError(
+            f"The state in {path} was written by a newer flarebed (version {version} of its files; "
+            f"this one knows version {STATE_VERSION}).",
+            hint="Update flarebed, or keep state elsewhere with --persist-to.",
+        )
+    connection.execute("BEGIN IMMEDIATE")
+    with_all = apsw.Connection(":memory:")
+    with_all.execute(schema)
+    for (table,) in with_all.execute(
+        "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT GLOB 'sqlite_*'"
+    ):
+        for column in _missing_columns(connection, with_all, table):
+            connection.execute(f'ALTER TABLE "{table}" ADD COLUMN {column}')
+    connection.execute(f"{schema}; PRAGMA user_version = {STATE_VERSION}; COMMIT")
+
+
+def _missing_columns(connection: apsw.Connection, with_all: apsw.Connection, table: str) -> list[str]:
+    """Definitions of those that the table lacks, if it is there; one that is NOT NULL has to have a default."""
+    there = {name for _, name, *_ in connection.execute(f'PRAGMA table_info("{table}")')}
+    return [
+        f'"{name}" {kind}' + (" NOT NULL" if not_null else "") + ("" if default is None else f" DEFAULT {default}")
+        for _, name, kind, not_null, default, _ in with_all.execute(f'PRAGMA table_info("{table}")')
+        if there and name not in there
+    ]
+
+
 def unusable(path: Path, error: Exception) -> UserError:
     """State that can't be read or written is for the user to mend."""
     return UserError(
@@ -181,7 +215,7 @@ class Store:
         return self._open[path]
 
     def path(self, kind: str, name: str) -> Path:
-        return self.root / "flarebed" / kind / f"{_file_name(name)}.sqlite"
+        return self.root / "flarebed" / kind / f"{file_name(name)}.sqlite"
 
     def announce(self, kind: str, resource: str) -> None:
         """Tell the folder's owner, if that is another process, that work was written for `resource`."""
@@ -201,7 +235,7 @@ class Store:
         self._open.clear()
 
 
-def _file_name(name: str) -> str:
+def file_name(name: str) -> str:
     """Readable where the name allows it, and never two names in one file (also where case does not count)."""
     if re.fullmatch(r"[a-z0-9_][a-z0-9._-]{0,99}", name):
         return name

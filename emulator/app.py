@@ -72,7 +72,9 @@ async def build(
     dispatch: Dispatch = worker if observe is None else observe(worker)
     around = Surroundings(clock, store, dispatch, config.name, config.flags, log)
     resources = {kind.name: kind.open(config.specs[kind.name], around) for kind in KINDS if config.specs.get(kind.name)}
-    app = App(config, worker, store, resources, Owner(persist_to, loop), Doorbell(persist_to))
+    claims = [(name, resource) for name, kind in resources.items() for resource in kind.claims()]
+    owner = Owner(persist_to, loop, config.name, claims)
+    app = App(config, worker, store, resources, owner, Doorbell(persist_to))
     store.doorbell = app.announce
     try:
         await worker.load(app.env(), {flag: flag in config.flags for flag in known_flags()})
@@ -124,8 +126,15 @@ class App:
         """Run timers, consumers and instances here, as soon as no other process does."""
         if self.owner.acquire():
             await self._start_owning()
-        else:
-            self._waiting = asyncio.create_task(self._own_later())
+            return
+        if self.owner.missing is not None and self.owner.missing[0] != "worker":
+            kind, resource = self.owner.missing
+            self.worker.services.log(
+                "warn",
+                f'"{resource}" ({kind}) is run by another Worker on this state folder. Timers, consumers and instances '
+                f'of "{self.config.name}" wait until that one ends.',
+            )
+        self._waiting = asyncio.create_task(self._own_later())
 
     async def _own_later(self) -> None:
         await self.owner.wait()
@@ -151,9 +160,8 @@ class App:
             self.resources[kind].ring(resource)
 
     def announce(self, kind: str, resource: str) -> None:
-        """Work was written here: for this process if it owns, else for the one that does."""
-        if not self.owner.owns:
-            self.doorbell.ring(kind, resource)
+        """Work was written here that isn't this process's: for whichever owner it is."""
+        self.doorbell.ring(kind, resource, but=self.owner.doorbell if self.owner.owns else None)
 
     async def close(self) -> None:
         await self.disown()

@@ -35,6 +35,9 @@ class D1Resources:
     def bindings(self) -> Mapping[str, object]:
         return self._bindings
 
+    def claims(self) -> Sequence[str]:
+        return ()
+
     async def own(self) -> None:
         """A database does nothing of its own accord."""
 

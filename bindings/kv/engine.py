@@ -25,6 +25,9 @@ class KvResources:
     def bindings(self) -> Mapping[str, object]:
         return self._bindings
 
+    def claims(self) -> Sequence[str]:
+        return ()
+
     async def own(self) -> None:
         """Expiry needs no timer: a read looks at the clock."""
 

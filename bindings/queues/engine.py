@@ -30,6 +30,9 @@ class QueueResources:
     def bindings(self) -> Mapping[str, object]:
         return self._bindings
 
+    def claims(self) -> Sequence[str]:
+        return list(self._consumers)
+
     async def own(self) -> None:
         for consumer in self._consumers.values():
             await consumer.start()

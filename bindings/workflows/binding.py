@@ -9,13 +9,14 @@ from __future__ import annotations
 import math
 import re
 import uuid
+from collections.abc import Callable
 from typing import Any
 
 from flarebed.bindings.ecma import to_number, to_string
 from flarebed.bindings.values import UNDEFINED, Date
 from flarebed.bindings.workflows import errors, retry, rollback, step
 from flarebed.bindings.workflows.duration import to_ms
-from flarebed.bindings.workflows.journal import RestartPoint
+from flarebed.bindings.workflows.journal import RestartPoint, Retention
 from flarebed.bindings.workflows.run import Run
 from flarebed.bindings.workflows.subscription import WorkflowSubscription
 from flarebed.bindings.workflows.workflow import Workflow
@@ -46,10 +47,10 @@ class WorkflowImpl:
         return {"binding": {}}
 
     async def create(self, options: Any = UNDEFINED) -> InstanceImpl:
-        instance_id, params = _wanted(options)
+        instance_id, params, kept = _wanted(options)
         if not _is_id(instance_id):
             raise errors.invalid_id()
-        if not (await self._workflow.create([(instance_id, params)]))[0]:
+        if not (await self._workflow.create([(instance_id, params, kept)]))[0]:
             raise errors.already_exists(instance_id)
         return InstanceImpl(instance_id, self._workflow)
 
@@ -64,7 +65,7 @@ class WorkflowImpl:
         if len(batch) > MAX_BATCH:
             raise errors.workflow_error("batchCreate only supports 100 instances at a time")
         wanted = [_wanted(options) for options in batch]
-        if not all(_is_id(instance_id) for instance_id, _ in wanted):
+        if not all(_is_id(instance_id) for instance_id, *_ in wanted):
             raise errors.invalid_id()
         created = await self._workflow.create(wanted)
         return [self._handle(want) for want, new in zip(wanted, created, strict=True) if new]
@@ -89,9 +90,9 @@ class WorkflowImpl:
 
     async def _create_batch_object(self, batch: dict[str, Any]) -> dict[str, Any]:
         wanted = _wanted_batch(batch)
-        if not all(_is_id(instance_id) and not _RESERVED_ID.fullmatch(instance_id) for instance_id, _ in wanted):
+        if not all(_is_id(instance_id) and not _RESERVED_ID.fullmatch(instance_id) for instance_id, *_ in wanted):
             raise errors.reserved_id()
-        first_of = {instance_id: index for index, (instance_id, _) in reversed(list(enumerate(wanted)))}
+        first_of = {instance_id: index for index, (instance_id, *_) in reversed(list(enumerate(wanted)))}
         created = await self._workflow.create(wanted)
         refused = [
             _batch_error(
@@ -99,13 +100,13 @@ class WorkflowImpl:
                 index=index,
                 id=instance_id,
             )
-            for index, (instance_id, _) in enumerate(wanted)
+            for index, (instance_id, *_) in enumerate(wanted)
             if not created[index]
         ]
         handles = [self._handle(want) for want, new in zip(wanted, created, strict=True) if new]
         return {"created": handles, "errors": refused}
 
-    def _handle(self, wanted: tuple[str, Any]) -> InstanceImpl:
+    def _handle(self, wanted: tuple[str, Any, Retention]) -> InstanceImpl:
         return InstanceImpl(wanted[0], self._workflow)
 
 
@@ -173,6 +174,8 @@ class JsRpcStub:
     The class has workerd's name for what stands for an object of another service (api/worker-rpc.h).
     """
 
+    outstanding: Callable[[], int] | None = None
+
     def __init__(self, run: Run) -> None:
         self._run = run
 
@@ -214,14 +217,36 @@ class JsRpcStub:
         return await step.wait_for_event(self._run, to_string(name), event_type, fields.get("timeout") or "24 hours")
 
 
-def _wanted(options: Any) -> tuple[Any, Any]:
-    """The id (not checked yet) and params of an instance to be created."""
+def _wanted(options: Any) -> tuple[Any, Any, Retention]:
+    """The id (not checked yet), params and retention of an instance to be created."""
     fields = options if isinstance(options, dict) else {}
     instance_id, params = fields.get("id", UNDEFINED), fields.get("params", UNDEFINED)
-    return (str(uuid.uuid4()) if instance_id is UNDEFINED else instance_id), ({} if params is UNDEFINED else params)
+    return (
+        str(uuid.uuid4()) if instance_id is UNDEFINED else instance_id,
+        {} if params is UNDEFINED else params,
+        _retention(fields.get("retention", UNDEFINED)),
+    )
 
 
-def _wanted_batch(batch: dict[str, Any]) -> list[tuple[Any, Any]]:
+def _retention(given: Any) -> Retention:
+    """`{successRetention, errorRetention}`, each milliseconds or a text such as "3 days"."""
+    if given is UNDEFINED or given is None:
+        return Retention()
+    if not isinstance(given, dict):
+        raise errors.workflow_error("(body) Provided argument is invalid")
+    return Retention(*(_kept_ms(given.get(key, UNDEFINED)) for key in ("successRetention", "errorRetention")))
+
+
+def _kept_ms(duration: Any) -> float | None:
+    if duration is UNDEFINED or duration is None:
+        return None
+    kept_ms = to_ms(duration) if isinstance(duration, str | int | float) and not isinstance(duration, bool) else 0
+    if not 0 < kept_ms < math.inf:
+        raise errors.workflow_error("(body) Provided argument is invalid")
+    return kept_ms
+
+
+def _wanted_batch(batch: dict[str, Any]) -> list[tuple[Any, Any, Retention]]:
     instances, count = batch.get("instances", UNDEFINED), batch.get("count", UNDEFINED)
     if isinstance(instances, list):
         if not 0 < len(instances) <= MAX_BATCH:
@@ -233,7 +258,8 @@ def _wanted_batch(batch: dict[str, Any]) -> list[tuple[Any, Any]]:
         raise errors.workflow_error("(body) count must be a positive integer")
     if count > MAX_BATCH:
         raise errors.workflow_error("(body) batchCreate only supports 100 instances at a time")
-    return [_wanted({"params": batch.get("params", UNDEFINED)}) for _ in range(int(count))]
+    every = {key: value for key, value in batch.items() if key in ("params", "retention")}
+    return [_wanted(every) for _ in range(int(count))]
 
 
 def _batch_error(kind: tuple[int, str], **where: Any) -> dict[str, Any]:

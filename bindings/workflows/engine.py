@@ -21,9 +21,15 @@ class WorkflowResources:
         self._dispatch, self._log = around.dispatch, around.log
         self._classes = [spec.class_name for spec in own]
         self._own = [workflows[spec.binding] for spec in own]
+        for spec in specs:
+            if spec not in own:
+                self._warn_of_settings(spec)
 
     def bindings(self) -> Mapping[str, object]:
         return self._bindings
+
+    def claims(self) -> Sequence[str]:
+        return [workflow.name for workflow in self._own]
 
     async def own(self) -> None:
         self._warn_of_missing_classes()
@@ -39,6 +45,21 @@ class WorkflowResources:
                 "warn",
                 "Your Worker depends on the following Workflows, which are not exported in your entrypoint file: "
                 f"{', '.join(missing)}.",
+            )
+
+    def _warn_of_settings(self, spec: WorkflowSpec) -> None:
+        """Wrangler's words, when it refuses to deploy."""
+        settings = {
+            "limits": spec.limits_steps,
+            "concurrency": spec.concurrency_limit,
+            "schedules": spec.schedules,
+            "default_retention": spec.success_retention_ms or spec.error_retention_ms,
+        }
+        for name in (name for name, value in settings.items() if value):
+            self._log(
+                "warn",
+                f'Workflow "{spec.name}" has "{name}" configured but references external script "{spec.script_name}". '
+                f"Configure {name} on the worker that defines the workflow.",
             )
 
     async def disown(self) -> None:

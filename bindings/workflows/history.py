@@ -133,8 +133,8 @@ class History:
     def next_commit(self) -> asyncio.Future[None]:
         return self._db.next_commit()
 
-    def wake(self) -> None:
-        self._db.wake()
+    def notify(self) -> None:
+        self._db.notify()
 
     def _has_changed(self, sql: str, parameters: tuple[Any, ...]) -> bool:
         """Execute; whether a row was written (which RETURNING would say too, at the cost of the statement itself)."""

@@ -7,6 +7,7 @@ under which it was started, and find nothing any more once another process has r
     queued -> running -> complete | errored | terminated        restart: a new key, queued again
     running -> waitingForPause (while attempts are made) -> paused -> queued
     running -> rollingBack -> errored | terminated              any that is not at its end: queued, to be rolled back
+    running with a `wake_ms`: no process has a run of it (hibernation.py) -> queued
 """
 
 from __future__ import annotations
@@ -17,23 +18,29 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from flarebed.bindings.errors import JsError
+from flarebed.bindings.store import Database
 from flarebed.bindings.values import Error
 from flarebed.bindings.workflows import history
-from flarebed.bindings.workflows.history import History
+from flarebed.bindings.workflows.agenda import Agenda
 
 SCHEMA = f"""
 CREATE TABLE IF NOT EXISTS instances (
     key INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, status TEXT NOT NULL, params BLOB NOT NULL,
-    created_ms REAL NOT NULL, started_ms REAL, paused_ms REAL, ended_ms REAL, output BLOB, error TEXT, rollback TEXT
+    created_ms REAL NOT NULL, started_ms REAL, paused_ms REAL, ended_ms REAL, output BLOB, error TEXT, rollback TEXT,
+    wake_ms REAL, success_retention_ms REAL, error_retention_ms REAL, expires_ms REAL, schedule TEXT
 ) STRICT;
-CREATE INDEX IF NOT EXISTS queue ON instances (started_ms IS NULL, key) WHERE status = 'queued';
+DROP INDEX IF EXISTS queue;
+CREATE INDEX IF NOT EXISTS unfinished ON instances (status, started_ms IS NULL, key) WHERE ended_ms IS NULL;
+CREATE INDEX IF NOT EXISTS hibernating ON instances (wake_ms) WHERE wake_ms IS NOT NULL;
+CREATE INDEX IF NOT EXISTS expiring ON instances (expires_ms) WHERE expires_ms IS NOT NULL;
+CREATE TABLE IF NOT EXISTS schedules (cron TEXT PRIMARY KEY, until_ms REAL NOT NULL) STRICT, WITHOUT ROWID;
 {history.SCHEMA};
 CREATE TRIGGER IF NOT EXISTS forget_marks AFTER DELETE ON instances BEGIN
     DELETE FROM marks WHERE instance = old.key;
 END
 """
 
-_INSTANCE = "key, id, status, params, created_ms, started_ms, ended_ms, output, error, rollback"
+_INSTANCE = "key, id, status, params, created_ms, started_ms, ended_ms, output, error, rollback, schedule"
 
 
 _UNDOABLE = """key = ? AND EXISTS (SELECT 1 FROM steps WHERE instance = key AND kind = 'do' AND has_rollback)"""
@@ -50,6 +57,8 @@ class Instance(NamedTuple):
     output: bytes | None
     error: str | None
     rollback: str | None
+    schedule: str | None
+    """JSON of the `{cron, scheduledTime}` that created it."""
 
 
 class Life(NamedTuple):
@@ -83,15 +92,36 @@ class RestartPoint:
     count: int
 
 
-class Journal(History):
+class Retention(NamedTuple):
+    """How long an instance is kept once it has completed or was terminated, and once it has errored."""
+
+    success_ms: float | None = None
+    error_ms: float | None = None
+
+
+class Journal(Agenda):
+    """`success_ms` and `error_ms` are the retention of instances that were created without their own."""
+
+    def __init__(self, database: Database, success_ms: float, error_ms: float) -> None:
+        super().__init__(database)
+        self._success_ms = success_ms
+        self._error_ms = error_ms
+
     # Instances
 
-    def create(self, instance_id: str, params: bytes, now_ms: float) -> int | None:
+    def create(
+        self,
+        instance_id: str,
+        params: bytes,
+        now_ms: float,
+        retention: Retention = Retention(),  # noqa: B008
+        schedule: str | None = None,
+    ) -> int | None:
         """The new instance's key; None if the id is taken."""
         rows = self._db.execute(
-            "INSERT INTO instances (id, status, params, created_ms) VALUES (?, 'queued', ?, ?)"
-            " ON CONFLICT (id) DO NOTHING RETURNING key",
-            (instance_id, params, now_ms),
+            "INSERT INTO instances (id, status, params, created_ms, success_retention_ms, error_retention_ms, schedule)"
+            " VALUES (?, 'queued', ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING RETURNING key",
+            (instance_id, params, now_ms, *retention, schedule),
         )
         return rows[0][0] if rows else None
 
@@ -118,7 +148,7 @@ class Journal(History):
     def queued(self, limit: int) -> list[tuple[str, bool]]:
         """Instances to start, by id, and whether they had been started before. Those go first."""
         rows = self._db.read(
-            "SELECT id, started_ms IS NOT NULL FROM instances WHERE status = 'queued'"
+            "SELECT id, started_ms IS NOT NULL FROM instances WHERE status = 'queued' AND ended_ms IS NULL"
             " ORDER BY started_ms IS NULL, key LIMIT ?",
             (limit,),
         )
@@ -127,11 +157,14 @@ class Journal(History):
     def requeue(self, now_ms: float) -> None:
         """What another owner left unfinished is to be started again, or is paused if it was about to be."""
         with self._db.write() as connection:
-            connection.execute("UPDATE instances SET status = 'queued' WHERE status IN ('running', 'rollingBack')")
+            connection.execute(
+                "UPDATE instances SET status = 'queued'"
+                " WHERE status IN ('running', 'rollingBack') AND ended_ms IS NULL AND wake_ms IS NULL"
+            )
             paused = list(
                 connection.execute(
-                    "UPDATE instances SET status = 'paused', paused_ms = ? WHERE status = 'waitingForPause'"
-                    " RETURNING key",
+                    "UPDATE instances SET status = 'paused', paused_ms = ?"
+                    " WHERE status = 'waitingForPause' AND ended_ms IS NULL RETURNING key",
                     (now_ms,),
                 )
             )
@@ -142,7 +175,7 @@ class Journal(History):
         """Queued becomes running, or rolling back if that was ordered."""
         rows = self._db.execute(
             "UPDATE instances SET status = iif(rollback IS NULL, 'running', 'rollingBack'),"
-            " started_ms = coalesce(started_ms, ?)"
+            " started_ms = coalesce(started_ms, ?), wake_ms = NULL"
             f" WHERE id = ? AND status = 'queued' RETURNING {_INSTANCE}",
             (now_ms, instance_id),
         )
@@ -166,10 +199,13 @@ class Journal(History):
         error: Mapping[str, str] | None = None,
     ) -> None:
         """`status` is complete or errored; an instance that was terminated meanwhile stays so."""
+        retention, default_ms = (
+            ("success_retention_ms", self._success_ms) if error is None else ("error_retention_ms", self._error_ms)
+        )
         self._db.execute(
-            "UPDATE instances SET status = ?, ended_ms = ?, output = ?, error = ?"
-            " WHERE key = ? AND status IN ('running', 'waitingForPause')",
-            (status, now_ms, output, None if error is None else json.dumps(error), key),
+            "UPDATE instances SET status = ?, ended_ms = ?, output = ?, error = ?,"
+            f" expires_ms = ? + coalesce({retention}, ?) WHERE key = ? AND status IN ('running', 'waitingForPause')",
+            (status, now_ms, output, None if error is None else json.dumps(error), now_ms, default_ms, key),
         )
 
     def begin_rollback(self, key: int, cause: JsError, error: Mapping[str, str], now_ms: float) -> bool:
@@ -192,9 +228,10 @@ class Journal(History):
             "error": None if failure is None else {"name": failure.name, "message": failure.message},
         }
         self._db.execute(
-            "UPDATE instances SET status = rollback ->> '$.end', ended_ms = ?, rollback = json_patch(rollback, ?)"
-            " WHERE key = ? AND status = 'rollingBack'",
-            (now_ms, json.dumps(outcome), key),
+            "UPDATE instances SET status = rollback ->> '$.end', ended_ms = ?, rollback = json_patch(rollback, ?),"
+            " expires_ms = ? + iif(rollback ->> '$.end' = 'errored', coalesce(error_retention_ms, ?),"
+            " coalesce(success_retention_ms, ?)) WHERE key = ? AND status = 'rollingBack'",
+            (now_ms, json.dumps(outcome), now_ms, self._error_ms, self._success_ms, key),
         )
 
     def take_back_attempts(self, key: int) -> None:
@@ -251,9 +288,10 @@ class Journal(History):
     def terminate(self, key: int, now_ms: float) -> bool:
         """False if the instance was at its end already."""
         return self._has_changed(
-            "UPDATE instances SET status = 'terminated', ended_ms = ? WHERE key = ?"
+            "UPDATE instances SET status = 'terminated', ended_ms = ?, wake_ms = NULL,"
+            " expires_ms = ? + coalesce(success_retention_ms, ?) WHERE key = ?"
             " AND status NOT IN ('complete', 'errored', 'terminated')",
-            (now_ms, key),
+            (now_ms, now_ms, self._success_ms, key),
         )
 
     def order_rollback(self, key: int, cause: JsError) -> bool:
@@ -278,10 +316,15 @@ class Journal(History):
             return False
         with self._db.write() as connection:
             kept = list(
-                connection.execute("DELETE FROM instances WHERE key = ? RETURNING id, params, created_ms", (key,))
+                connection.execute(
+                    "DELETE FROM instances WHERE key = ?"
+                    " RETURNING id, params, created_ms, success_retention_ms, error_retention_ms, schedule",
+                    (key,),
+                )
             )
             connection.execute(
-                "INSERT INTO instances (id, status, params, created_ms, started_ms) VALUES (?, 'queued', ?, ?, ?)",
+                "INSERT INTO instances (status, id, params, created_ms, success_retention_ms, error_retention_ms,"
+                " schedule, started_ms) VALUES ('queued', ?, ?, ?, ?, ?, ?, ?)",
                 (*kept[0], None if since is None else kept[0][2]),
             )
             connection.execute("DELETE FROM steps WHERE instance = ? AND seq >= ?", (key, first))

@@ -8,14 +8,16 @@ Exception, so a Worker's `except Exception` does not swallow it.
 from __future__ import annotations
 
 import asyncio
+import math
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, NoReturn
 
-from flarebed.bindings.clock import Clock
+from flarebed.bindings.clock import Clock, Timer
 from flarebed.bindings.codec import decode, encode
+from flarebed.bindings.dispatch import WorkflowStep
 from flarebed.bindings.values import Date, Function
 from flarebed.bindings.workflows import history
 from flarebed.bindings.workflows.journal import Journal, Recorded
@@ -38,13 +40,13 @@ class Undo(NamedTuple):
 
 @dataclass(frozen=True)
 class Host:
-    """What a run needs of the engine. `occupied` hears +1 and -1: whether the run does more than sleep and wait."""
+    """What a run needs of the engine. `occupied` hears +1 and -1: whether that run does more than sleep and wait."""
 
     journal: Journal
     clock: Clock
     log: Callable[[str, str], None]
     step_limit: int
-    occupied: Callable[[int], None]
+    occupied: Callable[[Run, int], None]
 
 
 @dataclass(eq=False)
@@ -71,6 +73,7 @@ class Run:
         self.undos: dict[str, Undo] = {}
         self.on_registered: Callable[[], object] = _nothing
         self.main: asyncio.Task[Any] | None = None
+        self.step: WorkflowStep | None = None
         self.steps = 0
         self.room_bytes = MAX_STORED_BYTES - recorded.stored_bytes
         self._places = recorded.places
@@ -80,6 +83,7 @@ class Run:
         self._gates: list[asyncio.Future[Any]] = []
         self._waits: list[Wait] = []
         self._futures: set[asyncio.Future[Any]] = set()
+        self._alarms: set[Timer] = set()
         self._tasks: set[asyncio.Task[Any]] = set()
         self._calling = 0
         self._idling = 0
@@ -129,6 +133,20 @@ class Run:
         """What of this run has not ended yet."""
         tasks = [*self._tasks] if self.main is None else [self.main, *self._tasks]
         return [task for task in tasks if not task.done()]
+
+    # Whether it could as well be made anew later
+
+    def earliest_ms(self) -> float:
+        """When something that the run waits for ends at the latest."""
+        return min((timer.when_ms for timer in self._alarms), default=math.inf)
+
+    def only_waits(self) -> bool:
+        """Whether nothing is under way, in the engine or in the Worker, but sleeps and waits that are not over."""
+        outstanding = None if self.step is None else self.step.outstanding
+        if outstanding is None or not self.live or self._calling or self._pausing:
+            return False
+        waits = len(self._futures)
+        return waits == self._idling == outstanding() and not any(future.done() for future in self._futures)
 
     # What steps ask of a run
 
@@ -189,10 +207,10 @@ class Run:
             await self._hold(self._loop.create_future())
         raise asyncio.CancelledError
 
-    async def idle_until(self, wake_ms: float) -> None:
+    async def idle_until(self, wake_ms: float, *, durable: bool = False) -> None:
         if wake_ms > self.now_ms():
             future = self._loop.create_future()
-            with self._idle(), self._alarm(wake_ms, future, None):
+            with self._alarm(wake_ms, future, None, durable=durable), self._idle():
                 await self._hold(future)
             self.check()
 
@@ -204,7 +222,7 @@ class Run:
         if until_ms <= self.now_ms():
             _resolve(wait.future, TIMED_OUT)
         try:
-            with self._idle(), self._alarm(until_ms, wait.future, TIMED_OUT):
+            with self._alarm(until_ms, wait.future, TIMED_OUT, durable=True), self._idle():
                 return await self._hold(wait.future)
         finally:
             if wait in self._waits:
@@ -244,11 +262,13 @@ class Run:
             self._futures.discard(future)
 
     @contextmanager
-    def _alarm(self, when_ms: float, future: asyncio.Future[Any], result: object) -> Iterator[None]:
-        timer = self.host.clock.call_at(when_ms, _resolve, future, result)
+    def _alarm(self, when_ms: float, future: asyncio.Future[Any], result: object, *, durable: bool) -> Iterator[None]:
+        timer = self.host.clock.call_at(when_ms, _resolve, future, result, durable=durable)
+        self._alarms.add(timer)
         try:
             yield
         finally:
+            self._alarms.discard(timer)
             timer.cancel()
 
     @contextmanager
@@ -265,7 +285,7 @@ class Run:
         occupies = self.live and (self._calling > 0 or self._idling == 0)
         if occupies != self._occupies:
             self._occupies = occupies
-            self.host.occupied(1 if occupies else -1)
+            self.host.occupied(self, 1 if occupies else -1)
 
 
 def _resolve(future: asyncio.Future[Any], result: object = None) -> None:

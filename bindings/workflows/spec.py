@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from flarebed.bindings.cron import Cron, CronError
 from flarebed.bindings.entry import Entry, as_json, entries, is_positive_integer, type_of
 from flarebed.bindings.kind import Section
 from flarebed.bindings.workflows.duration import to_ms
@@ -53,7 +54,7 @@ def _workflow(entry: Entry) -> WorkflowSpec:
     name = _name(entry)
     class_name = entry.required("class_name")
     script_name = entry.optional("script_name")
-    schedules = _schedules(entry)
+    schedules = _are_crons(entry, _schedules(entry))
     limits = entry.nested("limits", ("steps",), lambda limits: _check_steps(entry, limits))
     retention = entry.nested(
         "default_retention",
@@ -114,6 +115,17 @@ def _schedules(entry: Entry) -> tuple[str, ...]:
     else:
         return tuple(value)
     return ()
+
+
+def _are_crons(entry: Entry, schedules: tuple[str, ...]) -> tuple[str, ...]:
+    """Wrangler leaves this to Cloudflare, which refuses the deployment."""
+    for text in schedules:
+        try:
+            Cron(text)
+        except CronError as error:
+            entry.error(f'"{entry.path}" bindings "schedules" field has the invalid cron expression "{text}": {error}.')
+            return ()
+    return schedules
 
 
 def _check_steps(entry: Entry, limits: Mapping[str, Any]) -> None:

@@ -7,18 +7,22 @@ and restarting queue it; so does a new owner with what the last one left unfinis
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
 from typing import Any
 
 from flarebed.bindings.codec import decode, encode
+from flarebed.bindings.dispatch import WorkflowStep
 from flarebed.bindings.errors import JsError
 from flarebed.bindings.kind import Surroundings
 from flarebed.bindings.values import Date
-from flarebed.bindings.workflows import errors, rollback, timeline, view
-from flarebed.bindings.workflows.journal import SCHEMA, Instance, Journal, Recorded, RestartPoint
+from flarebed.bindings.workflows import errors, retention, rollback, timeline, view
+from flarebed.bindings.workflows.hibernation import Hibernation
+from flarebed.bindings.workflows.journal import SCHEMA, Instance, Journal, Recorded, RestartPoint, Retention
 from flarebed.bindings.workflows.outcome import shown_output
 from flarebed.bindings.workflows.run import ROLLING_BACK, Host, Run
+from flarebed.bindings.workflows.schedule import Schedules
 from flarebed.bindings.workflows.spec import WorkflowSpec
 
 DEFAULT_STEP_LIMIT = 10_000
@@ -39,16 +43,23 @@ PRESERVE_NON_RETRYABLE = "workflows_preserve_non_retryable_error_message"
 class Workflow:
     """`step_of(run)` makes the object that a Worker's run() gets as `step`."""
 
-    def __init__(self, spec: WorkflowSpec, around: Surroundings, step_of: Callable[[Run], object]) -> None:
+    def __init__(self, spec: WorkflowSpec, around: Surroundings, step_of: Callable[[Run], WorkflowStep]) -> None:
         self.name = spec.name
         self._class_name = spec.class_name
         self._around = around
         self._clock = around.clock
         self._step_of = step_of
-        self._journal = Journal(around.store.database("workflows", spec.name, SCHEMA))
+        self._journal = Journal(
+            around.store.database("workflows", spec.name, SCHEMA),
+            spec.success_retention_ms or retention.DEFAULT_MS,
+            spec.error_retention_ms or retention.DEFAULT_MS,
+        )
         self._host = Host(
             self._journal, around.clock, around.log, spec.limits_steps or DEFAULT_STEP_LIMIT, self._occupied
         )
+        self._hibernation = Hibernation(self._journal, around.clock, self._start_soon)
+        self._expiry = retention.Expiry(self._journal, around.clock, self._start_soon)
+        self._schedules = Schedules(spec.schedules, self._journal, around.clock, self._start_soon)
         self._concurrency = spec.concurrency_limit or DEFAULT_CONCURRENCY
         self._owned = False
         self._runs: dict[str, Run] = {}
@@ -57,11 +68,12 @@ class Workflow:
 
     # What is done to instances. Each returns when it is on disk.
 
-    async def create(self, wanted: Sequence[tuple[str, Any]]) -> list[bool]:
+    async def create(self, wanted: Sequence[tuple[str, Any, Retention]]) -> list[bool]:
         """Instances by id and params; for each whether it was created, which it is not if the id is taken."""
-        rows = [(instance_id, _payload(params, "The payload of a Workflow instance")) for instance_id, params in wanted]
+        what = "The payload of a Workflow instance"
+        rows = [(instance_id, _payload(params, what), kept) for instance_id, params, kept in wanted]
         now_ms = self._clock.now_ms()
-        keys = [self._journal.create(instance_id, params, now_ms) for instance_id, params in rows]
+        keys = [self._journal.create(instance_id, params, now_ms, kept) for instance_id, params, kept in rows]
         await self._written()
         return [key is not None for key in keys]
 
@@ -95,7 +107,7 @@ class Workflow:
     async def something_happens(self) -> None:
         """Wait for the next write to instances of this workflow. Those of other processes reach only the owner."""
         commit = self._journal.next_commit()
-        timer = None if self._owned else self._clock.call_later(_POLL_MS, self._journal.wake)
+        timer = None if self._owned else self._clock.call_later(_POLL_MS, self._journal.notify)
         await commit
         if timer is not None:
             timer.cancel()
@@ -140,8 +152,9 @@ class Workflow:
 
     async def send_event(self, instance_id: str, event_type: str, payload: Any) -> None:
         """The event goes to the first wait for its type, now or later."""
-        encoded = _payload(payload, "The payload of an event")
-        self._journal.add_event(self._key(instance_id), event_type, encoded, self._clock.now_ms())
+        encoded, key = _payload(payload, "The payload of an event"), self._key(instance_id)
+        self._journal.add_event(key, event_type, encoded, self._clock.now_ms())
+        self._journal.wake_for(key, event_type)
         if self._owned and instance_id in self._runs:
             self._runs[instance_id].deliver()
         await self._written()
@@ -170,12 +183,16 @@ class Workflow:
     def own(self) -> None:
         self._owned = True
         self._journal.requeue(self._clock.now_ms())
+        self._hibernation.wake()
+        self._schedules.start()
         self._start_soon()
 
     async def disown(self) -> None:
         """Runs end without a trace: also the attempts in progress, which are the next owner's to make."""
         self._owned = False
-        self._journal.wake()
+        self._journal.notify()
+        for clockwork in (self._hibernation, self._schedules, self._expiry):
+            clockwork.stop()
         runs = list(self._runs.values())
         for run in runs:
             if run.live:
@@ -186,7 +203,7 @@ class Workflow:
 
     def ring(self) -> None:
         """Another process wrote: there may be instances to start or to stop, and events."""
-        self._journal.wake()
+        self._journal.notify()
         if not self._owned:
             return
         for run in list(self._runs.values()):
@@ -205,10 +222,13 @@ class Workflow:
         elif status != "rollingBack":
             run.stop()
 
-    def _occupied(self, change: int) -> None:
+    def _occupied(self, run: Run, change: int) -> None:
         self._busy += change
         if change < 0:
+            self._hibernation.rest(run)
             self._start_soon()
+        else:
+            self._hibernation.rise(run)
 
     def _start_soon(self) -> None:
         if not self._starting and self._owned:
@@ -217,8 +237,11 @@ class Workflow:
 
     def _start_queued(self) -> None:
         self._starting = False
+        if not self._owned:
+            return
+        self._expiry.look()
         room = min(self._concurrency - self._busy, _STARTED_AT_ONCE)
-        if not self._owned or room <= 0:
+        if room <= 0:
             return
         queued = self._journal.queued(room)
         startable = [(instance_id, again) for instance_id, again in queued if instance_id not in self._runs]
@@ -233,6 +256,7 @@ class Workflow:
             return
         recorded = self._journal.take_up(instance.key) if again else Recorded({}, 0, 0)
         run = Run(self._host, instance.key, instance_id, recorded)
+        run.step = self._step_of(run)
         self._runs[instance_id] = run
         run.main = self._clock.spawn(self._drive(run, instance), f"workflow {self.name} {instance_id}")
         run.main.add_done_callback(lambda task: self._ended(instance_id, task))
@@ -259,7 +283,9 @@ class Workflow:
             "instanceId": instance.id,
             "workflowName": self.name,
         }
-        return self._around.dispatch.run_workflow(self._class_name, event, self._step_of(run))
+        if instance.schedule is not None:
+            event["schedule"] = json.loads(instance.schedule)
+        return self._around.dispatch.run_workflow(self._class_name, event, run.step)
 
     def _failed(self, run: Run, thrown: JsError) -> bool:
         """True if there is something to roll back; otherwise the instance is at its end."""
@@ -288,6 +314,7 @@ class Workflow:
             error = {"message": str(defect), "name": "WorkflowInternalError"}
             self._journal.end_run(run.key, "errored", self._clock.now_ms(), error=error)
         run.stop()  # also what run() did not wait for
+        self._hibernation.rise(run)
         self._start_soon()
 
     async def _end(self, runs: list[Run]) -> None:

@@ -33,9 +33,13 @@ KIND_PARTS: dict[str, frozenset[str]] = {
             "subscription",
             "timeline",
             "journal",
+            "agenda",
             "history",
             "retry",
             "duration",
+            "hibernation",
+            "retention",
+            "schedule",
         }
     ),
 }

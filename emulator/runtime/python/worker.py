@@ -118,11 +118,15 @@ class PythonWorker:
 
     async def run_workflow(self, class_name: str, event: Any, step: Any) -> Any:
         io = IoContext(self.loop, self.services)
+        step.outstanding = lambda: io.ready + io.outside
         work = self._exports.run_workflow(
             class_name, to_python(event), to_python(step), self._env, ExecutionContext(io)
         )
         try:
             return from_python(await self._run(io, work))
+        except asyncio.CancelledError:
+            io.drop(work)
+            raise
         except Exception as error:
             raise self._thrown(error) from error
         finally:

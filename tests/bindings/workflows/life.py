@@ -18,8 +18,11 @@ Body = Callable[[Any, Any], Awaitable[Any]]
 
 
 class FakeWorker:
+    """`outside`: how much a run has under way besides its steps."""
+
     def __init__(self, body: Body) -> None:
         self.body = body
+        self.outside = 0
         self.class_names: list[str] = []
         self.exported = frozenset({"Flow"})
 
@@ -28,6 +31,7 @@ class FakeWorker:
 
     async def run_workflow(self, class_name: str, event: Any, step: Any) -> Any:
         self.class_names.append(class_name)
+        step.outstanding = lambda: step._run._idling + self.outside
         return await self.body(event, step)
 
 
@@ -55,6 +59,10 @@ class Life:
     async def advance(self, delta_ms: float) -> None:
         await self.clock.advance(delta_ms)
         await self.settle()
+
+    def in_memory(self) -> set[str]:
+        """The instances that have a run here."""
+        return set(self.resources._own[0]._runs)
 
     async def status(self, instance_id: str) -> dict[str, Any]:
         shown: dict[str, Any] = await (await self.flow.get(instance_id)).status()

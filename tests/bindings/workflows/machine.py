@@ -21,12 +21,17 @@ class Machine:
         self.life: Life | None = None
 
     def live(
-        self, body: Callable[..., Awaitable[Any]], story: Callable[[Life], Awaitable[None]], *, graceful: bool = False
+        self,
+        body: Callable[..., Awaitable[Any]],
+        story: Callable[[Life], Awaitable[None]],
+        *,
+        graceful: bool = False,
+        **spec: Any,
     ) -> None:
         """A process that runs `body` for all instances, until `story` is over; then it is killed."""
 
         async def process() -> None:
-            life = self.life = await Life.owning(self.root, body, start_ms=self.now_ms)
+            life = self.life = await Life.owning(self.root, body, start_ms=self.now_ms, **spec)
             await story(life)
             self.now_ms = life.clock.now_ms()
             if graceful:

@@ -60,6 +60,13 @@ OWNER = '"workflows[0]" bindings'
         ({"schedules": []}, [f'{OWNER} "schedules" field must not be an empty array.']),
         ({"schedules": ["a", ""]}, [f'{OWNER} "schedules" field must not contain empty strings.']),
         (
+            {"schedules": ["* * * * *", "0 0 * * 0"]},
+            [
+                f'{OWNER} "schedules" field has the invalid cron expression "0 0 * * 0": '
+                '"0" is not a valid day of the week.'
+            ],
+        ),
+        (
             {"default_retention": {"error_retention": 0}},
             [
                 f'{OWNER} "default_retention.error_retention" field must be a positive integer of milliseconds or a '

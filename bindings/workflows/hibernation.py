@@ -1,0 +1,103 @@
+"""Runs that only wait: how long they stay in memory, and who wakes what is no longer there.
+
+As in production an instance that has waited for five minutes hibernates: its run is dropped without a trace, and made
+anew from the journal when its wake time or an event has come. Until then all of them together cost one entry of the
+clock. Beyond a thousand waiting runs in memory those that have waited longest hibernate sooner.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+
+from flarebed.bindings.clock import Clock, Timer
+from flarebed.bindings.workflows.journal import Journal
+from flarebed.bindings.workflows.run import Run
+
+GRACE_MS = 300_000
+"""ENGINE_TIMEOUT of workers-sdk packages/workflows-shared/src/lib/gracePeriodSemaphore.ts."""
+
+MAX_RESTING = 1_000
+SHORT_WAIT_MS = 10_000
+"""A run that goes on sooner stays in memory: a replay would cost more than it holds."""
+
+
+class Hibernation:
+    """`on_woken` hears that instances have been queued."""
+
+    def __init__(self, journal: Journal, clock: Clock, on_woken: Callable[[], None]) -> None:
+        self._journal = journal
+        self._clock = clock
+        self._on_woken = on_woken
+        self._resting: dict[Run, float] = {}  # since when
+        self._grace: Timer | None = None
+        self._alarm: Timer | None = None
+        self._crowded = False
+
+    def rest(self, run: Run) -> None:
+        """Nothing happens in the run but that it waits."""
+        if not run.live:
+            return
+        self._keep(run)
+        if len(self._resting) > MAX_RESTING and not self._crowded:
+            self._crowded = True
+            self._clock.loop.call_soon(self._make_room)
+
+    def rise(self, run: Run) -> None:
+        self._resting.pop(run, None)
+
+    def wake(self) -> None:
+        """Queue the instances whose time has come, and be called again when that of the next one has."""
+        if self._journal.wake(self._clock.now_ms()):
+            self._on_woken()
+        self._set_alarm()
+
+    def stop(self) -> None:
+        self._resting.clear()
+        for timer in (self._grace, self._alarm):
+            if timer is not None:
+                timer.cancel()
+        self._grace = self._alarm = None
+
+    def _set_alarm(self) -> None:
+        due_ms = self._journal.next_wake_ms()
+        if self._alarm is not None:
+            if self._alarm.when_ms == due_ms and not self._alarm.cancelled:
+                return
+            self._alarm.cancel()
+        self._alarm = None if due_ms is None else self._clock.call_at(due_ms, self.wake, durable=True)
+
+    def _keep(self, run: Run) -> None:
+        """In memory, for a while."""
+        now_ms = self._clock.now_ms()
+        self._resting[run] = now_ms
+        if self._grace is None:
+            self._grace = self._clock.call_at(now_ms + GRACE_MS, self._grace_over, recurring=True)
+
+    def _grace_over(self) -> None:
+        until_ms = self._clock.now_ms() - GRACE_MS
+        over = [run for run, since_ms in self._resting.items() if since_ms <= until_ms]
+        next_ms = min((since_ms for since_ms in self._resting.values() if since_ms > until_ms), default=None)
+        self._grace = (
+            None if next_ms is None else self._clock.call_at(next_ms + GRACE_MS, self._grace_over, recurring=True)
+        )
+        self._hibernate(over)
+
+    def _make_room(self) -> None:
+        """Those that stay, since they go on soon or are not idle, go to the end: others are looked at next time."""
+        self._crowded = False
+        surplus = len(self._resting) - MAX_RESTING
+        from_ms = self._clock.now_ms() + SHORT_WAIT_MS
+        first = [(run, self._resting.pop(run)) for run in list(itertools.islice(self._resting, max(0, surplus)))]
+        self._resting.update(first)
+        self._hibernate([run for run, _ in first if run.earliest_ms() >= from_ms])
+
+    def _hibernate(self, runs: list[Run]) -> None:
+        for run in runs:
+            self.rise(run)
+            if run.only_waits() and self._journal.hibernate(run.key, run.earliest_ms()):
+                run.stop()
+            else:
+                self._keep(run)
+        if runs:
+            self._set_alarm()
