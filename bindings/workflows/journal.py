@@ -11,6 +11,7 @@ under which it was started, and find nothing any more once another process has r
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -24,8 +25,15 @@ CREATE TABLE IF NOT EXISTS instances (
     created_ms REAL NOT NULL, started_ms REAL, paused_ms REAL, ended_ms REAL, output BLOB, error TEXT
 ) STRICT;
 CREATE INDEX IF NOT EXISTS queue ON instances (started_ms IS NULL, key) WHERE status = 'queued';
+CREATE INDEX IF NOT EXISTS created ON instances (created_ms);
 {history.SCHEMA}
 """
+
+_SHOWN_STATUS = """CASE WHEN status = 'running'
+    AND EXISTS (SELECT 1 FROM steps WHERE instance = key AND state = 'open')
+    AND NOT EXISTS (SELECT 1 FROM steps WHERE instance = key AND state = 'attempting')
+    THEN 'waiting' ELSE status END"""
+"""As `is_waiting` has it."""
 
 _INSTANCE = "key, id, status, params, created_ms, started_ms, ended_ms, output, error"
 
@@ -47,6 +55,21 @@ class Recorded(NamedTuple):
 
     places: dict[tuple[str, str, int], int]
     last_seq: int
+
+
+class Listed(NamedTuple):
+    id: str
+    status: str
+    created_ms: float
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Which instances to list: by status as it is shown, and by when they were created (both ends included)."""
+
+    status: str | None = None
+    since_ms: float = -math.inf
+    until_ms: float = math.inf
 
 
 @dataclass(frozen=True)
@@ -81,6 +104,19 @@ class Journal(History):
     def status(self, key: int) -> str | None:
         rows = self._db.read("SELECT status FROM instances WHERE key = ?", (key,))
         return rows[0][0] if rows else None
+
+    def listed(self, wanted: Wanted, limit: int, offset: int) -> list[Listed]:
+        """The newest first. The index has them in this order, so a page costs no more than what it shows and skips."""
+        rows = self._db.read(
+            f"SELECT id, {_SHOWN_STATUS} AS shown, created_ms FROM instances"
+            " WHERE created_ms BETWEEN ? AND ? AND (? IS NULL OR shown = ?)"
+            " ORDER BY created_ms DESC, key DESC LIMIT ? OFFSET ?",
+            (wanted.since_ms, wanted.until_ms, wanted.status, wanted.status, limit, offset),
+        )
+        return [Listed(*row) for row in rows]
+
+    def status_counts(self) -> dict[str, int]:
+        return dict(self._db.read(f"SELECT {_SHOWN_STATUS} AS shown, count(*) FROM instances GROUP BY shown"))
 
     def queued(self, limit: int) -> list[tuple[str, bool]]:
         """Instances to start, by id, and whether they had been started before. Those go first."""
@@ -207,6 +243,12 @@ class Journal(History):
             connection.execute("DELETE FROM instances WHERE key = ?", (key,))
             connection.execute("DELETE FROM steps WHERE instance = ?", (key,))
             connection.execute("DELETE FROM events WHERE instance = ?", (key,))
+
+    def clear(self) -> None:
+        """Delete all instances."""
+        with self._db.write() as connection:
+            for table in ("instances", "steps", "events"):
+                connection.execute(f"DELETE FROM {table}")
 
     def _first(self, key: int, since: RestartPoint) -> int | None:
         rows = self._db.read(

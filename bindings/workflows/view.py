@@ -1,4 +1,4 @@
-"""How an instance is shown: the answer of `status()`.
+"""How an instance is shown: the answer of `status()`, and its details as Cloudflare's API gives them.
 
 The real engine keeps results for showing as JSON, with what JSON can't hold described; the values themselves stay in
 the journal (workers-sdk packages/workflows-shared/src/engine.ts, and observations on wrangler 4.164).
@@ -14,7 +14,8 @@ from flarebed.bindings.codec import decode
 from flarebed.bindings.ecma import order_keys
 from flarebed.bindings.ecma_date import date_to_iso
 from flarebed.bindings.values import UNDEFINED, ArrayBuffer, BigInt, Date, Error, View
-from flarebed.bindings.workflows.history import Output
+from flarebed.bindings.workflows import history, retry
+from flarebed.bindings.workflows.history import Output, Record
 from flarebed.bindings.workflows.journal import Instance
 
 WAITING: Final = "waiting"
@@ -34,6 +35,89 @@ def status(instance: Instance, waiting: bool, outputs: list[Output]) -> dict[str
         "output": None if instance.output is None else _or(None, describe(decode(instance.output))),
         "error": UNDEFINED if instance.error is None else json.loads(instance.error),
     }
+
+
+def detail(instance: Instance, waiting: bool, records: list[Record]) -> dict[str, Any]:
+    """Of REST's `GET /workflows/:name/instances/:id` what is known here; the form is that of wrangler's explorer."""
+    steps = [step(record) for record in records]
+    ended = instance.ended_ms is not None
+    return {
+        "status": WAITING if waiting else instance.status,
+        "params": _or(None, describe(decode(instance.params))),
+        "queued": date_to_iso(instance.created_ms),
+        "start": _time(instance.started_ms),
+        "end": _time(instance.ended_ms),
+        "success": instance.status == "complete" if ended else None,
+        "output": None if instance.output is None else _or(None, describe(decode(instance.output))),
+        "error": None if instance.error is None else _error(instance.error),
+        "steps": steps,
+        "step_count": len(steps),
+    }
+
+
+def step(record: Record) -> dict[str, Any]:
+    times = {
+        "name": f"{record.name}-{record.count}",
+        "start": date_to_iso(record.started_ms),
+        "end": _time(record.ended_ms),
+    }
+    error = None if record.error is None else _error(record.error)
+    if record.kind == "sleep":
+        return {**times, "finished": record.ended_ms is not None, "type": "sleep", "error": error}
+    if record.kind == "wait":
+        output = None if record.result is None else describe(decode(record.result))
+        finished = record.ended_ms is not None
+        return {**times, "finished": finished, "type": "waitForEvent", "error": error, "output": output}
+    config = retry.DEFAULTS if record.config is None else decode(record.config)
+    return {
+        **times,
+        "success": {history.DONE: True, history.FAILED: False}.get(record.state),
+        "type": "step" if record.kind == "do" else record.kind,
+        **_output(record, config),
+        "config": _config(config),
+        "attempts": attempts(record),
+    }
+
+
+def attempts(record: Record) -> list[dict[str, Any]]:
+    """Those that failed, then the one that is under way or that succeeded."""
+    made = [
+        {
+            "start": _time(failure["start_ms"]),
+            "end": _time(failure["end_ms"]),
+            "success": False,
+            "error": {"name": failure["name"], "message": failure["message"]},
+        }
+        for failure in json.loads(record.failures)
+    ]
+    if record.state in (history.ATTEMPTING, history.INTERRUPTED, history.DONE):
+        success = True if record.state == history.DONE else None
+        made.append(
+            {"start": _time(record.attempt_ms), "end": _time(record.ended_ms), "success": success, "error": None}
+        )
+    return made
+
+
+def _output(record: Record, config: dict[str, Any]) -> dict[str, Any]:
+    """A step without an output has no such key."""
+    if record.state != history.DONE or record.result is None:
+        return {}
+    value = REDACTED if config.get("sensitive") == "output" else describe(decode(record.result))
+    return {} if value is UNDEFINED else {"output": value}
+
+
+def _config(config: dict[str, Any]) -> dict[str, Any]:
+    delay = config["retries"]["delay"]
+    return {**config, "retries": {**retry.shown(config)["retries"], "delay": delay}}
+
+
+def _error(recorded: str) -> dict[str, str]:
+    error = json.loads(recorded)
+    return {"name": error["name"], "message": error["message"]}
+
+
+def _time(ms: float | None) -> str | None:
+    return None if ms is None else date_to_iso(ms)
 
 
 def describe(value: Any) -> Any:

@@ -40,3 +40,8 @@ def fail_in_json(error: UserError) -> None:
     """Like wrangler's commands with `--json`: the message alone, where the answer would be."""
     sys.stdout.write(json.dumps({"error": {"text": error.message}}, indent=2, ensure_ascii=False) + "\n")
     sys.exit(1)
+
+
+def warn(text: str) -> None:
+    """As wrangler does outside of `dev`."""
+    sys.stderr.write(f"▲ [WARNING] {text}\n")
