@@ -15,7 +15,7 @@ from flarebed.bindings.values import UNDEFINED
 from flarebed.bindings.workflows import errors, view
 from flarebed.bindings.workflows.binding import InstanceImpl, JsRpcStub, WorkflowImpl
 from flarebed.bindings.workflows.history import Record
-from flarebed.bindings.workflows.journal import SCHEMA, Instance, Journal, Wanted
+from flarebed.bindings.workflows.journal import Instance, Wanted
 from flarebed.bindings.workflows.spec import WorkflowSpec
 from flarebed.bindings.workflows.workflow import Workflow
 
@@ -28,8 +28,9 @@ class WorkflowApi:
     def __init__(self, spec: WorkflowSpec, around: Surroundings) -> None:
         self.spec = spec
         self._around = around
-        self._journal = Journal(around.store.database("workflows", spec.name, SCHEMA))
-        self._binding = WorkflowImpl(Workflow(spec, around, JsRpcStub))
+        workflow = Workflow(spec, around, JsRpcStub)
+        self._journal = workflow.journal
+        self._binding = WorkflowImpl(workflow)
 
     # What there is
 

@@ -57,7 +57,7 @@ def detail(instance: Instance, waiting: bool, records: list[Record]) -> dict[str
 
 def step(record: Record) -> dict[str, Any]:
     times = {
-        "name": f"{record.name}-{record.count}",
+        "name": label(record),
         "start": date_to_iso(record.started_ms),
         "end": _time(record.ended_ms),
     }
@@ -77,6 +77,11 @@ def step(record: Record) -> dict[str, Any]:
         "config": _config(config),
         "attempts": attempts(record),
     }
+
+
+def label(record: Record) -> str:
+    """A rollback goes by the label of its step."""
+    return record.name if record.kind == "rollback" else f"{record.name}-{record.count}"
 
 
 def attempts(record: Record) -> list[dict[str, Any]]:

@@ -18,9 +18,9 @@ from flarebed.emulator.cli.times import distance, local_text, parse_time
 LABELS: Final = {
     "complete": "✅ Completed", "errored": "❌ Errored", "paused": "⏸️ Paused", "queued": "⌛ Queued",
     "running": "▶ Running", "terminated": "🚫 Terminated", "waiting": "⏰ Waiting",
-    "waitingForPause": "⏱️ Waiting for Pause",
+    "waitingForPause": "⏱️ Waiting for Pause", "rollingBack": "↩️ Rolling Back",
 }  # fmt: skip
-_UNKNOWN: Final = "❓ Unknown"
+UNKNOWN: Final = "❓ Unknown"
 _TYPES: Final = {
     "step": "🎯 Step", "sleep": "💤 Sleeping", "waitForEvent": "👀 Waiting for event", "rollback": "↩️ Rollback",
 }  # fmt: skip
@@ -58,7 +58,7 @@ def _heading(
     heading = {
         "Workflow Name": workflow,
         "Instance Id": instance_id,
-        "Status": LABELS.get(detail["status"], _UNKNOWN),
+        "Status": LABELS.get(detail["status"], UNKNOWN),
         "Queued": local_text(_ms(detail["queued"])),
     }
     if detail["success"] is not None:
@@ -74,7 +74,7 @@ def _heading(
 
 
 def _step(step: dict[str, Any], record: Record, now_ms: float, output_limit: int | None) -> dict[str, str]:
-    shown = {"Name": step["name"], "Type": _TYPES.get(step["type"], _UNKNOWN), **_times(step, now_ms)}
+    shown = {"Name": step["name"], "Type": _TYPES.get(step["type"], UNKNOWN), **_times(step, now_ms)}
     if step["type"] == "waitForEvent":
         shown["Event Type"] = record.event_type or ""
     if "success" in step:

@@ -14,10 +14,11 @@ from rich.text import Text
 
 from flarebed.bindings.workflows import history
 from flarebed.bindings.workflows.history import Record
+from flarebed.bindings.workflows.view import label
 from flarebed.emulator.cli.times import distance, local_text
 
 _WIDEST_NAME: Final = 24
-_BAR: Final = 40
+_WIDEST_BAR: Final = 50
 _NARROWEST_BAR: Final = 16
 _REST: Final = 44
 """What a line needs beside its name and its bar."""
@@ -57,13 +58,13 @@ def timeline(
     spans = [_spans(record, until_ms, ended=end_ms is not None) for record in records]
     begin_ms = min([begin_ms, *(record.started_ms for record in records)])  # an edge: its clock was another before
     last_ms = max([until_ms, *(span[1] for one in spans for span in one)])
-    name_width = min(_WIDEST_NAME, max((len(_name(record)) for record in records), default=0))
+    name_width = min(_WIDEST_NAME, max((len(label(record)) for record in records), default=0))
     bar = _bar_width(name_width, width)
     if records:
         rows.append(Text(f"  {'':{name_width}}   {_ends(begin_ms, last_ms, bar)}", "dim"))
     for record, drawn in zip(records, spans, strict=True):
         sign, style = _sign(record)
-        row = Text("  ").append(sign, style).append(f" {_fit(_name(record), name_width)} │")
+        row = Text("  ").append(sign, style).append(f" {_fit(label(record), name_width)} │")
         rows.append(row.append_text(_draw(drawn, begin_ms, last_ms, bar)).append("│ ").append(_said(record, until_ms)))
     used = {span[2] for one in spans for span in one}
     if used:
@@ -130,13 +131,14 @@ def _said(record: Record, until_ms: float) -> str:
     counted = f", {made} attempts" if made > 1 else ""
     if record.state == history.DELAYED:
         return f"next attempt {local_text(record.wake_ms or 0)}{counted}"
-    return took + counted + (f", {_error(failures[-1])}" if record.state == history.FAILED else "")
+    return took + counted + ("" if record.error is None else f", {_error(record.error)}")
 
 
-def _error(failure: dict[str, str]) -> str:
+def _error(recorded: str) -> str:
     """In one line: of a Python traceback the last."""
-    lines = failure["message"].strip().split("\n")
-    return lines[-1] if "Traceback (most recent call last)" in lines[0] else f"{failure['name']}: {lines[0]}"
+    error = json.loads(recorded)
+    lines = error["message"].strip().split("\n")
+    return lines[-1] if "Traceback (most recent call last)" in lines[0] else f"{error['name']}: {lines[0]}"
 
 
 def _short(ms: float) -> str:
@@ -152,13 +154,8 @@ def _ends(begin_ms: float, last_ms: float, width: int) -> str:
 
 
 def _bar_width(name_width: int, width: int) -> int:
-    """The same wherever no terminal says otherwise."""
-    return max(_NARROWEST_BAR, min(_BAR, width - name_width - _REST)) if width < 200 else max(_BAR, 50)
+    return max(_NARROWEST_BAR, min(_WIDEST_BAR, width - name_width - _REST))
 
 
 def _fit(name: str, width: int) -> str:
     return name.ljust(width) if len(name) <= width else name[: width - 1] + "…"
-
-
-def _name(record: Record) -> str:
-    return f"{record.name}-{record.count}"

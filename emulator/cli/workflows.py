@@ -28,7 +28,7 @@ from flarebed.bindings.values import UNDEFINED
 from flarebed.bindings.workflows.api import STATUSES, WorkflowApi, is_not_found
 from flarebed.bindings.workflows.journal import Wanted
 from flarebed.bindings.workflows.spec import WorkflowSpec
-from flarebed.emulator.cli.instance import LABELS, show_instance
+from flarebed.emulator.cli.instance import LABELS, UNKNOWN, show_instance
 from flarebed.emulator.cli.output import warn
 from flarebed.emulator.cli.tables import labelled, show_table
 from flarebed.emulator.cli.times import local_text, parse_day_or_time, parse_time
@@ -42,6 +42,7 @@ T = TypeVar("T")
 
 _DONE: Final = {"pause": ("⏸️", "paused"), "resume": ("🔄", "resumed"), "restart": ("🥷", "restarted"),
                 "terminate": ("🥷", "terminated")}  # fmt: skip
+_TAKEN_UP: Final = {"resume": "goes on", "restart": "starts", "terminate": "is rolled back"}
 _LATER: Final = "It {} when `flarebed dev` runs."
 _MOST_DELETED: Final = 100
 
@@ -189,7 +190,7 @@ def list_instances(workflow: Opened, wanted: Wanted, page: int, per_page: int, r
         created = [local_text(parse_time(row["created_on"], "created_on")) for row in rows]
         show_table(
             ["Instance ID", "Created", "Status"],
-            [(row["id"], when, LABELS[row["status"]]) for row, when in zip(rows, created, strict=True)],
+            [(row["id"], when, LABELS.get(row["status"], UNKNOWN)) for row, when in zip(rows, created, strict=True)],
         )
 
 
@@ -216,8 +217,8 @@ def change(workflow: Opened, instance_id: str, to: str, options: Any, as_json: b
         return
     sign, done = _DONE[to]
     print(f'{sign} The instance "{instance_id}" from {workflow.name} was {done} successfully')
-    if to in ("resume", "restart"):
-        workflow.say_when("goes on")
+    if to in _TAKEN_UP and (to != "terminate" or options):
+        workflow.say_when(_TAKEN_UP[to])
 
 
 def restart_options(name: str | None, count: int | None, kind: str | None) -> dict[str, Any] | None:

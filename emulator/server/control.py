@@ -13,6 +13,7 @@ from typing import Final
 from urllib.parse import parse_qs, urlsplit
 
 from flarebed.bindings.clock import Clock, VirtualClock
+from flarebed.bindings.ecma_date import date_to_iso
 from flarebed.emulator.runtime.http import OutgoingResponse, WorkerApp
 from flarebed.emulator.server.moving import Mover, parse_end
 from flarebed.emulator.server.request import Scope
@@ -80,7 +81,7 @@ class Control:
         end_ms = parse_end(parameters["to"], now_ms) if "to" in parameters else now_ms + _number(parameters.get("by"))
         if method == "POST":
             if not end_ms >= now_ms:
-                return text(400, "Time goes forward: to=<ms since the epoch> or by=<ms>.")
+                return text(400, f"The time is {date_to_iso(now_ms)} already: it only goes forward.")
             run = self._mover.run_until_idle if parameters.get("to") == "idle" else self._mover.run_until
             done = await run(end_ms)
         answer = {

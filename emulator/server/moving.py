@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+from collections.abc import Callable
 from typing import Final
 
 from flarebed.bindings.clock import VirtualClock
@@ -16,7 +17,7 @@ from flarebed.bindings.clock import VirtualClock
 _OUTSIDE_POLL_S: Final = 0.001
 
 LONGEST_MS: Final = 366 * 86_400_000.0
-"""How far `run_until_idle` goes: what comes again and again never ends, and no sleep of a Workflow is longer.
+"""How far `run_until_idle` goes: work may make new work for ever, and no sleep of a Workflow is longer.
 
 https://developers.cloudflare.com/workflows/reference/limits/
 """
@@ -38,23 +39,22 @@ class Mover:
             return True
 
     async def run_until_idle(self, end_ms: float) -> bool:
-        """Go on until nothing is left that the clock would set off, at most until `end_ms`."""
+        """Go on until no work is left that waits for its time, at most until `end_ms`; what recurs is no work."""
         async with self._moving:
-            return await self._run_while_due(end_ms)
+            return await self._run_while_due(end_ms, self.is_idle)
 
     def stop(self) -> None:
         """Another process takes over: time stands still here from now on."""
         self._stopped = True
 
     def is_idle(self) -> bool:
-        """Whether the clock has no entries."""
-        return self.clock.next_ms() is None
+        return self.clock.next_work_ms() is None
 
-    async def _run_while_due(self, end_ms: float) -> bool:
+    async def _run_while_due(self, end_ms: float, is_enough: Callable[[], bool] = lambda: False) -> bool:
         await self._settle()
         while not self._stopped:
             due_ms = self.clock.next_ms()
-            if due_ms is None or due_ms > max(end_ms, self.clock.now_ms()):
+            if due_ms is None or due_ms > max(end_ms, self.clock.now_ms()) or is_enough():
                 return True
             self.clock.move_to(due_ms)
             await self._settle()

@@ -28,12 +28,13 @@ class KeptClock(VirtualClock):
             self._file = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
         except OSError as error:
             raise unusable(state, error) from error
-        super().__init__(loop, max(start_ms, _read(self._file) or 0))
+        super().__init__(loop, max(start_ms, _read(self._file, state) or 0))
+        self._state = state
         self._keep(self.now_ms())
 
     def move_to(self, when_ms: float) -> None:
         """Never behind a time at which another process has been."""
-        when_ms = max(when_ms, self.now_ms(), _read(self._file) or 0)
+        when_ms = max(when_ms, self.now_ms(), _read(self._file, self._state) or 0)
         self._keep(when_ms)
         super().move_to(when_ms)
 
@@ -48,14 +49,17 @@ def kept_ms(state: Path) -> float | None:
     except OSError:
         return None
     try:
-        return _read(file)
+        return _read(file, state)
     finally:
         os.close(file)
 
 
-def _read(file: int) -> float | None:
+def _read(file: int, state: Path) -> float | None:
     text = os.pread(file, _WIDTH, 0)
-    return float(text) if text.strip() else None
+    try:
+        return float(text) if text.strip() else None
+    except ValueError:
+        raise unusable(_path(state), ValueError("it holds no time")) from None
 
 
 def _path(state: Path) -> Path:
