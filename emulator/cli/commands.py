@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -50,7 +50,7 @@ def app() -> None:
     is_flag=False,
     flag_value="",
     metavar="[START]",
-    help="Time moves only when `flarebed clock` moves it; START is where it begins (now, or where it had got to).",
+    help="Time moves only when `flarebed clock` moves it; START is where it begins, if it is not further already.",
 )
 @click.pass_obj
 def dev(
@@ -71,7 +71,7 @@ def dev(
             raise UserError("`flarebed dev` needs Linux or macOS.", hint="On Windows, run it in WSL.")
         from flarebed.emulator.cli.dev import run
         from flarebed.emulator.supervisor.launch import Launch
-        from flarebed.emulator.supervisor.options import now_ms, read_config
+        from flarebed.emulator.supervisor.options import read_config
 
         launch = Launch(
             folder=os.getcwd(),
@@ -81,7 +81,7 @@ def dev(
             persist_to=str(persist_to.absolute()) if persist_to else None,
             log_level=log_level,
             synchronous=synchronous.upper(),
-            virtual_start_ms=None if virtual_time is None else _start_ms(virtual_time, now_ms),
+            virtual_start_ms=None if virtual_time is None else _start_ms(virtual_time),
         )
         code = run(launch, read_config(launch), server, ip, port)
     raise SystemExit(code)
@@ -91,8 +91,8 @@ for group in (d1, workflows, clock):
     app.add_command(group)
 
 
-def _start_ms(given: str, now_ms: Callable[[], float]) -> float:
-    return parse_time(given, "--virtual-time") if given else now_ms()
+def _start_ms(given: str) -> float:
+    return parse_time(given, "--virtual-time") if given else 0.0
 
 
 def _variables(pairs: Sequence[str]) -> dict[str, str]:

@@ -43,7 +43,7 @@ def parse_duration(text: str) -> float:
     """ "30 days", "90m", "500 ms" in milliseconds."""
     found = _DURATION.fullmatch(text.strip())
     word = found[2].lower() if found else ""
-    unit = _UNITS.get(word) or _UNITS.get(word.removesuffix("s"))
+    unit = _UNITS.get(word) or (_UNITS.get(word.removesuffix("s")) if len(word) > 2 else None)
     if found is not None and word in _MILLISECONDS:
         return float(found[1])
     if found is None or unit is None:

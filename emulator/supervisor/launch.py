@@ -33,7 +33,7 @@ class Launch:
     log_level: str = "log"
     synchronous: str = "NORMAL"
     virtual_start_ms: float | None = None
-    """Where a virtual clock begins, unless it has been further already; None: the machine's time."""
+    """Where a virtual clock begins, unless it has been further already (0: no matter where); None: real time."""
     project: str = DEFAULT_PROJECT
 
     def to_json(self) -> dict[str, Any]:

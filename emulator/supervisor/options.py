@@ -1,9 +1,8 @@
-"""What the command line's options mean: the config, where its state lies, when time begins."""
+"""The config that the command line's options name, and where its state lies."""
 
 from __future__ import annotations
 
 import os
-import time
 from pathlib import Path
 
 from flarebed.emulator.config import Config, load
@@ -23,8 +22,3 @@ def read_config(launch: Launch) -> Config:
 def state_folder(persist_to: str | None, config: Config) -> Path:
     """`--persist-to`, or wrangler's folder beside the config."""
     return Path(persist_to) if persist_to else config.root / ".wrangler" / "state"
-
-
-def now_ms() -> float:
-    """The machine's time, where a virtual clock begins that was given no other start."""
-    return time.time_ns() // 1_000_000

@@ -47,6 +47,11 @@ class Announcement:
                 raise
             self._held = held
 
+    def end(self) -> None:
+        if self._held is not None:
+            os.close(self._held)
+            self._held = None
+
 
 def last(state: Path) -> tuple[Running | None, bool]:
     """The `dev` that has or had this state, and whether it still runs."""

@@ -11,7 +11,7 @@ import os
 from pathlib import Path
 from typing import Final
 
-from flarebed.bindings.clock import VirtualClock
+from flarebed.bindings.clock import RealClock, VirtualClock
 from flarebed.bindings.store import unusable
 
 _WIDTH: Final = 24
@@ -19,16 +19,16 @@ _WIDTH: Final = 24
 
 
 class KeptClock(VirtualClock):
-    """Begins at `start_ms`, or at the time that is kept if that is later."""
+    """Begins at `start_ms`, or at the time that is kept if that is later; without either at the machine's time."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, state: Path, start_ms: float) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, state: Path, start_ms: float = 0.0) -> None:
         path = _path(state)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
         except OSError as error:
             raise unusable(state, error) from error
-        super().__init__(loop, max(start_ms, _read(self._file, state) or 0))
+        super().__init__(loop, max(start_ms, _read(self._file, state) or 0) or RealClock(loop).now_ms() // 1)
         self._state = state
         self._keep(self.now_ms())
 
