@@ -13,7 +13,6 @@ from flarebed.emulator.cli.clock_commands import clock
 from flarebed.emulator.cli.d1_commands import d1
 from flarebed.emulator.cli.options import config_option, env_option, persist_option
 from flarebed.emulator.cli.output import told
-from flarebed.emulator.cli.times import parse_time
 from flarebed.emulator.cli.workflow_commands import workflows
 from flarebed.emulator.supervisor.forkserver import ForkServer
 
@@ -92,6 +91,8 @@ for group in (d1, workflows, clock):
 
 
 def _start_ms(given: str) -> float:
+    from flarebed.emulator.cli.times import parse_time
+
     return parse_time(given, "--virtual-time") if given else 0.0
 
 
