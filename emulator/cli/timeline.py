@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Final
 
 from rich.text import Text
@@ -105,8 +106,9 @@ def _draw(spans: list[Span], begin_ms: float, last_ms: float, width: int) -> Tex
             if there is None or there.rank < ink.rank:
                 cells[at] = ink
     drawn = Text()
-    for cell in cells:
-        drawn.append(" " if cell is None else cell.cell, "" if cell is None else cell.style)
+    for cell, run in groupby(cells):
+        length = len(list(run))
+        drawn.append(" " * length if cell is None else cell.cell * length, None if cell is None else cell.style)
     return drawn
 
 
