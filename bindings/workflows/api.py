@@ -14,8 +14,8 @@ from flarebed.bindings.kind import Surroundings
 from flarebed.bindings.values import UNDEFINED
 from flarebed.bindings.workflows import errors, view
 from flarebed.bindings.workflows.binding import InstanceImpl, JsRpcStub, WorkflowImpl
-from flarebed.bindings.workflows.history import Record
-from flarebed.bindings.workflows.journal import Instance, Wanted
+from flarebed.bindings.workflows.journal import SCHEMA, Instance
+from flarebed.bindings.workflows.listing import Listing, Record, Wanted
 from flarebed.bindings.workflows.spec import WorkflowSpec
 from flarebed.bindings.workflows.workflow import Workflow
 
@@ -30,6 +30,7 @@ class WorkflowApi:
         self._around = around
         workflow = Workflow(spec, around, JsRpcStub)
         self._journal = workflow.journal
+        self._listing = Listing(around.store.database("workflows", spec.name, SCHEMA))
         self._binding = WorkflowImpl(workflow)
 
     # What there is
@@ -43,27 +44,27 @@ class WorkflowApi:
         }
 
     def status_counts(self) -> dict[str, int]:
-        return dict.fromkeys(STATUSES, 0) | self._journal.status_counts()
+        return dict.fromkeys(STATUSES, 0) | self._listing.status_counts()
 
     def instances(self, wanted: Wanted, *, page: int, per_page: int) -> list[dict[str, Any]]:
         """The newest first."""
-        rows = self._journal.listed(wanted, per_page, (page - 1) * per_page)
+        rows = self._listing.listed(wanted, per_page, (page - 1) * per_page)
         return [{"id": row.id, "status": row.status, "created_on": date_to_iso(row.created_ms)} for row in rows]
 
     def latest(self) -> str | None:
-        newest = self._journal.listed(Wanted(), 1, 0)
+        newest = self._listing.listed(Wanted(), 1, 0)
         return newest[0].id if newest else None
 
     def detail(self, instance_id: str) -> dict[str, Any]:
         instance = self._instance(instance_id)
-        return view.detail(instance, self._is_waiting(instance), self._journal.records(instance.key))
+        return view.detail(instance, self._is_waiting(instance), self._listing.records(instance.key))
 
     def records(self, instance_id: str) -> list[Record]:
-        return self._journal.records(self._instance(instance_id).key)
+        return self._listing.records(self._instance(instance_id).key)
 
     def buffered(self, instance_id: str) -> list[tuple[str, float]]:
         """Type and time of the events that were sent and that no step has got yet."""
-        return self._journal.buffered(self._instance(instance_id).key)
+        return self._listing.buffered(self._instance(instance_id).key)
 
     def _instance(self, instance_id: str) -> Instance:
         instance = self._journal.instance(instance_id)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from flarebed.bindings.errors import JsError
@@ -52,26 +51,6 @@ class Event(NamedTuple):
     seq: int
     payload: bytes
     sent_ms: float
-
-
-@dataclass(frozen=True)
-class Record:
-    """All that is recorded of a step. `failures`: JSON, `{start_ms, end_ms, name, message}` for each failed attempt."""
-
-    seq: int
-    kind: str
-    name: str
-    count: int
-    state: str
-    wake_ms: float | None
-    config: bytes | None
-    event_type: str | None
-    result: bytes | None
-    error: str | None
-    started_ms: float
-    attempt_ms: float | None
-    ended_ms: float | None
-    failures: str
 
 
 class Output(NamedTuple):
@@ -182,21 +161,7 @@ class History:
         )
         return [Output(*row) for row in rows]
 
-    def records(self, key: int) -> list[Record]:
-        """In the order in which they began."""
-        rows = self._db.read(
-            "SELECT seq, kind, name, count, state, wake_ms, config, event_type, result, error, started_ms, attempt_ms,"
-            " ended_ms, failures FROM steps WHERE instance = ? ORDER BY seq",
-            (key,),
-        )
-        return [Record(*row) for row in rows]
-
     # Events
-
-    def buffered(self, key: int) -> list[tuple[str, float]]:
-        """Type and time of the events that no wait has got yet."""
-        rows = self._db.read("SELECT type, sent_ms FROM events WHERE instance = ? ORDER BY seq", (key,))
-        return [(event_type, sent_ms) for event_type, sent_ms in rows]
 
     def add_event(self, key: int, event_type: str, payload: bytes, now_ms: float) -> None:
         self._db.execute(

@@ -1,5 +1,5 @@
-"""All that is known of a workflow's instances, one database per workflow name. The SQL of Workflows is here and in
-`history.py`, which has what happens in an instance.
+"""All that is known of a workflow's instances, one database per workflow name. The SQL of Workflows is here, in
+`history.py`, which has what happens in an instance, and in `listing.py`, which reads for those outside.
 
 Any process may write. The rules of an instance's life are therefore in the statements: a run's writes name the `key`
 under which it was started, and find nothing any more once another process has restarted or deleted the instance.
@@ -11,7 +11,6 @@ under which it was started, and find nothing any more once another process has r
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -28,12 +27,6 @@ CREATE INDEX IF NOT EXISTS queue ON instances (started_ms IS NULL, key) WHERE st
 CREATE INDEX IF NOT EXISTS created ON instances (created_ms);
 {history.SCHEMA}
 """
-
-_SHOWN_STATUS = """CASE WHEN status = 'running'
-    AND EXISTS (SELECT 1 FROM steps WHERE instance = key AND state = 'open')
-    AND NOT EXISTS (SELECT 1 FROM steps WHERE instance = key AND state = 'attempting')
-    THEN 'waiting' ELSE status END"""
-"""As `is_waiting` has it."""
 
 _INSTANCE = "key, id, status, params, created_ms, started_ms, ended_ms, output, error"
 
@@ -55,21 +48,6 @@ class Recorded(NamedTuple):
 
     places: dict[tuple[str, str, int], int]
     last_seq: int
-
-
-class Listed(NamedTuple):
-    id: str
-    status: str
-    created_ms: float
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """Which instances to list: by status as it is shown, and by when they were created (both ends included)."""
-
-    status: str | None = None
-    since_ms: float = -math.inf
-    until_ms: float = math.inf
 
 
 @dataclass(frozen=True)
@@ -104,19 +82,6 @@ class Journal(History):
     def status(self, key: int) -> str | None:
         rows = self._db.read("SELECT status FROM instances WHERE key = ?", (key,))
         return rows[0][0] if rows else None
-
-    def listed(self, wanted: Wanted, limit: int, offset: int) -> list[Listed]:
-        """The newest first. The index has them in this order, so a page costs no more than what it shows and skips."""
-        rows = self._db.read(
-            f"SELECT id, {_SHOWN_STATUS} AS shown, created_ms FROM instances"
-            " WHERE created_ms BETWEEN ? AND ? AND (? IS NULL OR shown = ?)"
-            " ORDER BY created_ms DESC, key DESC LIMIT ? OFFSET ?",
-            (wanted.since_ms, wanted.until_ms, wanted.status, wanted.status, limit, offset),
-        )
-        return [Listed(*row) for row in rows]
-
-    def status_counts(self) -> dict[str, int]:
-        return dict(self._db.read(f"SELECT {_SHOWN_STATUS} AS shown, count(*) FROM instances GROUP BY shown"))
 
     def queued(self, limit: int) -> list[tuple[str, bool]]:
         """Instances to start, by id, and whether they had been started before. Those go first."""

@@ -15,8 +15,9 @@ from flarebed.bindings.ecma import order_keys
 from flarebed.bindings.ecma_date import date_to_iso
 from flarebed.bindings.values import UNDEFINED, ArrayBuffer, BigInt, Date, Error, View
 from flarebed.bindings.workflows import history, retry
-from flarebed.bindings.workflows.history import Output, Record
+from flarebed.bindings.workflows.history import Output
 from flarebed.bindings.workflows.journal import Instance
+from flarebed.bindings.workflows.listing import Record
 
 WAITING: Final = "waiting"
 """What a running instance that only sleeps or waits for an event is called, as in production.

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from flarebed.bindings.ecma import json_stringify
 from flarebed.bindings.workflows import history
-from flarebed.bindings.workflows.history import Record
+from flarebed.bindings.workflows.listing import Record
 from flarebed.emulator.cli.tables import console, labelled, show_table
 from flarebed.emulator.cli.timeline import timeline
 from flarebed.emulator.cli.times import distance, local_text, parse_time

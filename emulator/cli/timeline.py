@@ -14,7 +14,7 @@ from typing import Final
 from rich.text import Text
 
 from flarebed.bindings.workflows import history
-from flarebed.bindings.workflows.history import Record
+from flarebed.bindings.workflows.listing import Record
 from flarebed.bindings.workflows.view import label
 from flarebed.emulator.cli.times import distance, local_text
 

@@ -26,7 +26,7 @@ from flarebed.bindings.owner import Doorbell
 from flarebed.bindings.store import Store
 from flarebed.bindings.values import UNDEFINED
 from flarebed.bindings.workflows.api import STATUSES, WorkflowApi, is_not_found
-from flarebed.bindings.workflows.journal import Wanted
+from flarebed.bindings.workflows.listing import Wanted
 from flarebed.bindings.workflows.spec import WorkflowSpec
 from flarebed.emulator.cli.instance import LABELS, UNKNOWN, show_instance
 from flarebed.emulator.cli.output import warn

@@ -21,7 +21,7 @@ KIND_PARTS: dict[str, frozenset[str]] = {
     "kv": frozenset({"namespace"}),
     "d1": frozenset({"database", "lane", "parameters", "migrations", "splitter"}),
     "queues": frozenset({"backlog", "body", "consumer", "verdict"}),
-    "workflows": frozenset({"workflow", "run", "step", "journal", "history", "retry", "duration"}),
+    "workflows": frozenset({"workflow", "run", "step", "journal", "history", "listing", "retry", "duration"}),
 }
 """What a kind splits its engine into, where one file would be too long."""
 

@@ -9,7 +9,7 @@ from typing import Any
 from flarebed.bindings.errors import JsError
 from flarebed.bindings.values import ArrayBuffer, View
 from flarebed.bindings.workflows.api import WorkflowApi
-from flarebed.bindings.workflows.journal import Wanted
+from flarebed.bindings.workflows.listing import Wanted
 from flarebed.bindings.workflows.spec import WorkflowSpec
 from tests.bindings.workflows.life import START_MS, Life, raising, returning, thrown
 from tests.support import Bench, run
@@ -156,14 +156,14 @@ def test_a_page_costs_no_scan_of_all_instances(tmp_path: Path) -> None:
     async def check() -> None:
         bench = Bench(tmp_path)
         outside = WorkflowApi(WorkflowSpec("FLOW", "flow", "Flow"), bench.around)
-        database = outside._journal._db
+        database = outside._listing._db
         plans: list[str] = []
 
         def explain(sql: str, parameters: Any) -> Any:
             plans.extend(row[3] for row in database.connection.execute(f"EXPLAIN QUERY PLAN {sql}", parameters))
             return []
 
-        outside._journal._db = type("Explained", (), {"read": staticmethod(explain)})()  # type: ignore[assignment]
+        outside._listing._db = type("Explained", (), {"read": staticmethod(explain)})()  # type: ignore[assignment]
         outside.instances(Wanted(), page=1, per_page=25)
         assert plans[0] == "SEARCH instances USING INDEX created (created_ms>? AND created_ms<?)"
         assert not any("TEMP B-TREE" in plan for plan in plans)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from flarebed.bindings.workflows.history import Record
+from flarebed.bindings.workflows.listing import Record
 from flarebed.emulator.cli.timeline import timeline
 
 START_MS = 1_767_225_600_000.0
