@@ -203,17 +203,17 @@ class Journal(History):
             connection.execute("DELETE FROM events WHERE instance = ?", (key,))
         return True
 
-    def delete(self, key: int) -> None:
-        with self._db.write() as connection:
-            connection.execute("DELETE FROM instances WHERE key = ?", (key,))
-            connection.execute("DELETE FROM steps WHERE instance = ?", (key,))
-            connection.execute("DELETE FROM events WHERE instance = ?", (key,))
-
     def clear(self) -> None:
         """Delete all instances."""
         with self._db.write() as connection:
             for table in ("instances", "steps", "events"):
                 connection.execute(f"DELETE FROM {table}")
+
+    def delete(self, key: int) -> None:
+        with self._db.write() as connection:
+            connection.execute("DELETE FROM instances WHERE key = ?", (key,))
+            connection.execute("DELETE FROM steps WHERE instance = ?", (key,))
+            connection.execute("DELETE FROM events WHERE instance = ?", (key,))
 
     def _first(self, key: int, since: RestartPoint) -> int | None:
         rows = self._db.read(
