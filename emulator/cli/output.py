@@ -21,6 +21,8 @@ def told(*, as_json: bool = False) -> Iterator[None]:
             fail_in_json(error)
         else:
             fail(error)
+    except BrokenPipeError:
+        raise  # nobody reads any more, which click ends without a word
     except KeyboardInterrupt:
         sys.exit(130)
     except Exception as error:

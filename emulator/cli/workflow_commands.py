@@ -100,16 +100,24 @@ def trigger(name: str, params: str, instance_id: str | None, as_json: bool, **pr
 @click.option("--per-page", type=click.IntRange(1), default=25, show_default=True, help="Instances on a page.")
 @click.option("--reverse", is_flag=True, help="The oldest of the page first.")
 @of_a_workflow
-def list_instances(name: str, as_json: bool, config: Path | None, env: str | None, persist_to: Path | None,
-                   **wanted: Any) -> None:  # fmt: skip
+def list_instances(
+    name: str,
+    status: str | None,
+    date_start: str | None,
+    date_end: str | None,
+    page: int,
+    per_page: int,
+    reverse: bool,
+    as_json: bool,
+    **project: Any,
+) -> None:
     """List instances, the newest first."""
     with told():
         from flarebed.emulator.cli.workflows import list_instances, opened, wanted_instances
 
-        reverse, page, per_page = (wanted.pop(option) for option in ("reverse", "page", "per_page"))
-        chosen = wanted_instances(**wanted)
-        with opened(name, config, env, persist_to) as workflow:
-            list_instances(workflow, chosen, page, per_page, reverse, as_json)
+        wanted = wanted_instances(status, date_start, date_end)
+        with opened(name, **project) as workflow:
+            list_instances(workflow, wanted, page, per_page, reverse, as_json)
 
 
 @instances.command("describe")

@@ -269,7 +269,8 @@ def delete(workflow: Opened, ids: list[str], as_json: bool) -> None:
 
 
 def print_json(answer: Any) -> None:
-    print(json.dumps(answer, indent=4, ensure_ascii=False))
+    """What is no character (a lone surrogate) can't be written as it is."""
+    print(json.dumps(answer, indent=4, ensure_ascii=False).encode("utf-8", "replace").decode())
 
 
 def _load(config: Path | None, env: str | None) -> Config:

@@ -107,6 +107,11 @@ def test_what_can_not_be_triggered(project: Project, arguments: list[str], messa
     assert project.refused("workflows", "trigger", *arguments) == f"✘ [ERROR] {message}\n"
 
 
+def test_what_is_no_character(project: Project) -> None:
+    project.said("workflows", "trigger", "flow", '"\\ud800"', "--id", "a")
+    assert project.json("workflows", "instances", "describe", "flow", "a")["params"] == "?"
+
+
 def test_delete_all_instances(project: Project) -> None:
     asleep(project, "a", "b")
     deleted = '✅ Workflow "flow" instances removed successfully from local dev session.\n'
