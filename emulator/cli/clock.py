@@ -11,7 +11,6 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 from flarebed.bindings.ecma_date import date_to_iso
 from flarebed.bindings.errors import UserError
@@ -19,25 +18,26 @@ from flarebed.emulator.config import load
 from flarebed.emulator.server.control import CLOCK
 from flarebed.emulator.supervisor import running
 from flarebed.emulator.supervisor.options import state_folder
+from flarebed.emulator.supervisor.running import Running
 
 _HOW: Final = "Start it with `flarebed dev --virtual-time`."
 
 
 @dataclass(frozen=True)
 class VirtualDev:
-    url: str
+    found: Running
 
     def ask(self, query: str = "") -> dict[str, Any]:
         """With a query, move. As "localhost", by which name any `dev` may be asked."""
-        at = urlsplit(self.url)
-        connection = http.client.HTTPConnection(at.hostname or "localhost", at.port or 80)
+        connection = http.client.HTTPConnection(self.found.host, self.found.port)
         try:
             path = f"{CLOCK}?{query}" if query else CLOCK
             connection.request("POST" if query else "GET", path, headers={"Host": "localhost"})
             response = connection.getresponse()
             body = response.read().decode()
         except (OSError, http.client.HTTPException) as error:
-            raise UserError(f"`flarebed dev` at {self.url} doesn't answer: {error or type(error).__name__}") from None
+            why = str(error) or type(error).__name__
+            raise UserError(f"`flarebed dev` at {self.found.url} doesn't answer: {why}") from None
         finally:
             connection.close()
         if response.status == http.client.CONFLICT:
@@ -56,7 +56,7 @@ def virtual_dev(config_file: Path | None, env: str | None, persist_to: Path | No
         raise UserError("No `flarebed dev` is running here.", hint=_HOW)
     if not found.virtual:
         raise UserError(f"The `flarebed dev` at {found.url} runs on the machine's time.", hint=_HOW)
-    return VirtualDev(found.url)
+    return VirtualDev(found)
 
 
 def move(dev: VirtualDev, query: str) -> None:

@@ -28,9 +28,10 @@ def run(launch: Launch, config: Config, server: ForkServer, ip: str | None, port
     """Serve until told to stop; returns the exit code."""
     shown_ip = ip or config.dev.ip
     listener = listen(shown_ip, port if port is not None else config.dev.port)
-    url = f"http://{_shown_host(shown_ip)}:{listener.getsockname()[1]}"
-    virtual = launch.virtual_start_ms is not None
-    announcement = Announcement(state_folder(launch.persist_to, config), Running(url, os.getpid(), virtual))
+    host, bound_port = listener.getsockname()[:2]
+    url = f"http://{_shown_host(shown_ip)}:{bound_port}"
+    running = Running(url, host, bound_port, os.getpid(), virtual=launch.virtual_start_ms is not None)
+    announcement = Announcement(state_folder(launch.persist_to, config), running)
     return asyncio.run(_supervise(launch, server, listener, url, announcement))
 
 

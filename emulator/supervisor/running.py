@@ -16,9 +16,11 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Running:
-    """`virtual`: its clock moves only when told to."""
+    """`url` is what people see, `host` and `port` where it listens. `virtual`: its clock moves only when told to."""
 
     url: str
+    host: str
+    port: int
     pid: int
     virtual: bool
 

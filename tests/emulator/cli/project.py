@@ -59,8 +59,9 @@ class Project:
         assert (code, out) == (1, "")
         return err
 
-    def dev(self, url: str = "http://localhost:8787", *, virtual: bool = True) -> Announcement:
-        announcement = Announcement(self.state, Running(url, 1, virtual))
+    def dev(self, port: int = 8787, *, virtual: bool = True) -> Announcement:
+        running = Running(f"http://localhost:{port}", "127.0.0.1", port, 1, virtual)
+        announcement = Announcement(self.state, running)
         announcement.make()
         return announcement
 

@@ -53,7 +53,7 @@ def dev(project: Project) -> Iterator[Dev]:
     server = Dev()
     thread = threading.Thread(target=server.serve_forever, args=(0.001,))
     thread.start()
-    announcement = project.dev(f"http://localhost:{server.server_port}")
+    announcement = project.dev(server.server_port)
     yield server
     announcement.end()
     server.shutdown()
@@ -117,10 +117,10 @@ def told(project: Project, announcement: Announcement | None) -> str:
 
 def test_without_a_virtual_dev(project: Project) -> None:
     assert told(project, None) == f"✘ [ERROR] No `flarebed dev` is running here.{HINT}"
-    running = project.dev("http://localhost:9", virtual=False)
+    running = project.dev(9, virtual=False)
     assert told(project, running) == (
         f"✘ [ERROR] The `flarebed dev` at http://localhost:9 runs on the machine's time.{HINT}"
     )
-    refusal = told(project, project.dev("http://localhost:1"))
+    refusal = told(project, project.dev(1))
     assert refusal.startswith("✘ [ERROR] `flarebed dev` at http://localhost:1 doesn't answer: ")
     assert refusal.endswith(" Connection refused\n")

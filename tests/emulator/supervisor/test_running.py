@@ -14,8 +14,8 @@ from flarebed.emulator.supervisor.running import Announcement, Running, last
 from flarebed.emulator.supervisor.virtual_clock import KeptClock, kept_ms
 from tests.support import run
 
-ONE = Running("http://localhost:1", 1, False)
-TWO = Running("http://localhost:2", 2, True)
+ONE = Running("http://localhost:1", "127.0.0.1", 1, 1, False)
+TWO = Running("http://localhost:2", "127.0.0.1", 2, 2, True)
 START_MS = 1_767_225_600_000.0
 
 
