@@ -1,5 +1,5 @@
-"""All that is known of a workflow's instances, one database per workflow name. The SQL of Workflows is here and in
-`history.py`, which has what happens in an instance.
+"""All that is known of a workflow's instances, one database per workflow name. The SQL of Workflows is here, in
+`history.py`, which has what happens in an instance, and in `listing.py`, which reads for those outside.
 
 Any process may write. The rules of an instance's life are therefore in the statements: a run's writes name the `key`
 under which it was started, and find nothing any more once another process has restarted or deleted the instance.
@@ -31,6 +31,7 @@ CREATE TABLE IF NOT EXISTS instances (
 ) STRICT;
 DROP INDEX IF EXISTS queue;
 CREATE INDEX IF NOT EXISTS unfinished ON instances (status, started_ms IS NULL, key) WHERE ended_ms IS NULL;
+CREATE INDEX IF NOT EXISTS created ON instances (created_ms);
 CREATE INDEX IF NOT EXISTS hibernating ON instances (wake_ms) WHERE wake_ms IS NOT NULL;
 CREATE INDEX IF NOT EXISTS expiring ON instances (expires_ms) WHERE expires_ms IS NOT NULL;
 CREATE TABLE IF NOT EXISTS schedules (cron TEXT PRIMARY KEY, until_ms REAL NOT NULL) STRICT, WITHOUT ROWID;
@@ -333,6 +334,12 @@ class Journal(Agenda):
             )
             connection.execute("DELETE FROM events WHERE instance = ?", (key,))
         return True
+
+    def clear(self) -> None:
+        """Delete all instances."""
+        with self._db.write() as connection:
+            for table in ("instances", "steps", "events"):
+                connection.execute(f"DELETE FROM {table}")
 
     def delete(self, key: int) -> None:
         with self._db.write() as connection:

@@ -1,4 +1,4 @@
-"""How an instance is shown: the answer of `status()`.
+"""How an instance is shown: the answer of `status()`, and its details as Cloudflare's API gives them.
 
 The real engine keeps results for showing as JSON, with what JSON can't hold described; the values themselves stay in
 the journal (workers-sdk packages/workflows-shared/src/engine.ts, and observations on wrangler 4.164).
@@ -8,14 +8,20 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
 from typing import Any, Final
 
 from flarebed.bindings.codec import decode
 from flarebed.bindings.ecma import order_keys
 from flarebed.bindings.ecma_date import date_to_iso
 from flarebed.bindings.values import UNDEFINED, ArrayBuffer, BigInt, Date, Error, View
+from flarebed.bindings.workflows import history, retry
 from flarebed.bindings.workflows.journal import Instance
+from flarebed.bindings.workflows.listing import Record
 from flarebed.bindings.workflows.streams import StoredStream
+
+Shown = Callable[[int, bytes | None, bytes | None], Any]
+"""The value to show of a step by its seq, result and config: `outcome.shown_output` of an instance."""
 
 WAITING: Final = "waiting"
 """What a running instance that only sleeps or waits for an event is called, as in production.
@@ -26,15 +32,12 @@ https://developers.cloudflare.com/workflows/build/workers-api/#instancestatus; w
 
 def status(instance: Instance, waiting: bool, outputs: list[Any]) -> dict[str, Any]:
     """`__LOCAL_DEV_STEP_OUTPUTS` is wrangler's addition: what steps returned, and the payloads of events."""
-    order = json.loads(instance.rollback or "{}")
-    shown = "rollingBack" if order and instance.status == "queued" else instance.status
-    rolled_back = {"rollback": {"outcome": order["outcome"], "error": order.get("error")}} if "outcome" in order else {}
     return {
-        "status": WAITING if waiting else shown,
+        "status": _status(instance, waiting),
         "__LOCAL_DEV_STEP_OUTPUTS": outputs,
         "output": None if instance.output is None else _or(None, describe(decode(instance.output))),
         "error": UNDEFINED if instance.error is None else json.loads(instance.error),
-        **rolled_back,
+        **_rollback(instance),
     }
 
 
@@ -43,6 +46,108 @@ def output(kind: str, value: Any) -> Any:
     if isinstance(value, StoredStream):
         return value.preview()
     return describe(value["payload"] if kind == "wait" else value)
+
+
+def detail(instance: Instance, waiting: bool, records: list[Record], shown: Shown) -> dict[str, Any]:
+    """Of REST's `GET /workflows/:name/instances/:id` what is known here; the form is that of wrangler's explorer."""
+    steps = [step(record, shown) for record in records]
+    ended = instance.ended_ms is not None
+    return {
+        "status": _status(instance, waiting),
+        "params": _or(None, describe(decode(instance.params))),
+        "queued": date_to_iso(instance.created_ms),
+        "start": _time(instance.started_ms),
+        "end": _time(instance.ended_ms),
+        "success": instance.status == "complete" if ended else None,
+        "output": None if instance.output is None else _or(None, describe(decode(instance.output))),
+        "error": None if instance.error is None else _error(instance.error),
+        "steps": steps,
+        "step_count": len(steps),
+        **_rollback(instance),
+        **({} if instance.schedule is None else {"schedule": json.loads(instance.schedule)}),
+    }
+
+
+def step(record: Record, shown: Shown) -> dict[str, Any]:
+    times = {
+        "name": label(record),
+        "start": date_to_iso(record.started_ms),
+        "end": _time(record.ended_ms),
+    }
+    error = None if record.error is None else _error(record.error)
+    if record.kind == "sleep":
+        return {**times, "finished": record.ended_ms is not None, "type": "sleep", "error": error}
+    if record.kind == "wait":
+        got = None if record.result is None else describe(decode(record.result))
+        finished = record.ended_ms is not None
+        return {**times, "finished": finished, "type": "waitForEvent", "error": error, "output": got}
+    config = retry.DEFAULTS if record.config is None else decode(record.config)
+    return {
+        **times,
+        "success": {history.DONE: True, history.FAILED: False}.get(record.state),
+        "type": "step" if record.kind == "do" else record.kind,
+        **_output(record, shown),
+        "config": _config(config),
+        "attempts": attempts(record),
+    }
+
+
+def label(record: Record) -> str:
+    """A rollback goes by the label of its step."""
+    return record.name if record.kind == "rollback" else f"{record.name}-{record.count}"
+
+
+def attempts(record: Record) -> list[dict[str, Any]]:
+    """Those that failed, then the one that is under way or that succeeded."""
+    made = [
+        {
+            "start": _time(failure["start_ms"]),
+            "end": _time(failure["end_ms"]),
+            "success": False,
+            "error": {"name": failure["name"], "message": failure["message"]},
+        }
+        for failure in json.loads(record.failures)
+    ]
+    if record.state in (history.ATTEMPTING, history.INTERRUPTED, history.DONE):
+        success = True if record.state == history.DONE else None
+        made.append(
+            {"start": _time(record.attempt_ms), "end": _time(record.ended_ms), "success": success, "error": None}
+        )
+    return made
+
+
+def _output(record: Record, shown: Shown) -> dict[str, Any]:
+    """A step without an output has no such key."""
+    if record.state != history.DONE:
+        return {}
+    value = output(record.kind, shown(record.seq, record.result, record.config))
+    return {} if value is UNDEFINED else {"output": value}
+
+
+def _config(config: dict[str, Any]) -> dict[str, Any]:
+    delay = config["retries"]["delay"]
+    return {**config, "retries": {**retry.shown(config)["retries"], "delay": delay}}
+
+
+def _error(recorded: str) -> dict[str, str]:
+    error = json.loads(recorded)
+    return {"name": error["name"], "message": error["message"]}
+
+
+def _time(ms: float | None) -> str | None:
+    return None if ms is None else date_to_iso(ms)
+
+
+def _status(instance: Instance, waiting: bool) -> str:
+    if waiting:
+        return WAITING
+    return "rollingBack" if instance.rollback and instance.status == "queued" else instance.status
+
+
+def _rollback(instance: Instance) -> dict[str, Any]:
+    """What a rollback came to, once it is over."""
+    order = json.loads(instance.rollback or "{}")
+    return {"rollback": {"outcome": order["outcome"], "error": order.get("error")}} if "outcome" in order else {}
 
 
 def describe(value: Any) -> Any:

@@ -66,6 +66,10 @@ class Workflow:
         self._busy = 0
         self._starting = False
 
+    @property
+    def journal(self) -> Journal:
+        return self._journal
+
     # What is done to instances. Each returns when it is on disk.
 
     async def create(self, wanted: Sequence[tuple[str, Any, Retention]]) -> list[bool]:

@@ -1,23 +1,20 @@
-"""The commands and their options, named as wrangler names them."""
+"""The command and its groups; here the options of `flarebed dev`, named as wrangler names them."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import click
 
 from flarebed.bindings.errors import UserError
+from flarebed.emulator.cli.clock_commands import clock
+from flarebed.emulator.cli.d1_commands import d1
+from flarebed.emulator.cli.options import config_option, env_option, persist_option
 from flarebed.emulator.cli.output import told
+from flarebed.emulator.cli.workflow_commands import workflows
 from flarebed.emulator.supervisor.forkserver import ForkServer
-
-PATH = click.Path(path_type=Path)
-
-config_option = click.option("--config", "-c", type=PATH, metavar="FILE", help="The wrangler config file.")
-env_option = click.option("--env", "-e", metavar="NAME", help="The environment of the config.")
-persist_option = click.option("--persist-to", type=PATH, metavar="FOLDER", help="The folder of the local state.")
 
 
 @click.group(context_settings={"help_option_names": ["--help", "-h"]})
@@ -47,6 +44,13 @@ def app() -> None:
     show_default=True,
     help="What an acknowledged write survives: kill -9, or a power cut too (full).",
 )
+@click.option(
+    "--virtual-time",
+    is_flag=False,
+    flag_value="",
+    metavar="[START]",
+    help="Time moves only when `flarebed clock` moves it; START is where it begins, if it is not further already.",
+)
 @click.pass_obj
 def dev(
     server: ForkServer | None,
@@ -58,6 +62,7 @@ def dev(
     var: tuple[str, ...],
     log_level: str,
     synchronous: str,
+    virtual_time: str | None,
 ) -> None:
     """Run the Worker on this machine, and again after each change."""
     with told():
@@ -75,94 +80,20 @@ def dev(
             persist_to=str(persist_to.absolute()) if persist_to else None,
             log_level=log_level,
             synchronous=synchronous.upper(),
+            virtual_start_ms=None if virtual_time is None else _start_ms(virtual_time),
         )
         code = run(launch, read_config(launch), server, ip, port)
     raise SystemExit(code)
 
 
-@app.group()
-def d1() -> None:
-    """The local D1 databases."""
+for group in (d1, workflows, clock):
+    app.add_command(group)
 
 
-@d1.group()
-def migrations() -> None:
-    """The migrations of a database."""
+def _start_ms(given: str) -> float:
+    from flarebed.emulator.cli.times import parse_time
 
-
-def on_a_database(command: Any) -> Any:
-    """What all commands on a database take. Nothing here is remote, so `--local` changes nothing."""
-    local_option = click.option("--local", is_flag=True, expose_value=False, help="What is meant anyway.")
-    for parameter in (local_option, persist_option, env_option, config_option, click.argument("name")):
-        command = parameter(command)
-    return command
-
-
-@d1.command("execute")
-@on_a_database
-@click.option("--command", help="SQL to run.")
-@click.option("--file", type=PATH, metavar="FILE", help="A file of SQL to run.")
-@click.option("--json", is_flag=True, help="Answer in JSON.")
-def d1_execute(
-    name: str,
-    command: str | None,
-    file: Path | None,
-    json: bool,
-    config: Path | None,
-    env: str | None,
-    persist_to: Path | None,
-) -> None:
-    """Run SQL on the database of this name or binding."""
-    with told(as_json=json):
-        from flarebed.emulator.cli.d1 import execute, opened
-
-        if command is not None and file is not None:
-            raise UserError("Error: can't provide both --command and --file.")
-        if command is None and file is None:
-            raise UserError(
-                "Missing required option --command or --file. Provide a SQL command inline with "
-                '--command="<SQL>", or a path to a SQL file with --file=<path>.'
-            )
-        sql = command if command is not None else _read(file)
-        with opened(name, config, env, persist_to) as database:
-            execute(database, name, sql, json)
-
-
-@migrations.command("list")
-@on_a_database
-def migrations_list(name: str, config: Path | None, env: str | None, persist_to: Path | None) -> None:
-    """Show which migrations have not been applied yet."""
-    with told():
-        from flarebed.emulator.cli.d1 import list_migrations, opened
-
-        with opened(name, config, env, persist_to) as database:
-            list_migrations(database)
-
-
-@migrations.command("apply")
-@on_a_database
-def migrations_apply(name: str, config: Path | None, env: str | None, persist_to: Path | None) -> None:
-    """Apply the migrations that have not been applied yet."""
-    with told():
-        from flarebed.emulator.cli.d1 import apply_migrations, opened
-
-        with opened(name, config, env, persist_to) as database:
-            apply_migrations(database)
-
-
-def _read(file: Path | None) -> str:
-    """The file's text; the refusals are wrangler's (packages/wrangler/src/d1/execute.ts)."""
-    assert file is not None
-    try:
-        content = file.read_bytes()
-    except OSError:
-        raise UserError(f'Unable to read SQL text file "{file}". Please check the file path and try again.') from None
-    if content.startswith(b"SQLite format 3"):
-        raise UserError(
-            "Provided file is a binary SQLite database file instead of an SQL text file. The execute command can only "
-            "process SQL text files. Please export an SQL file from your SQLite database and try again."
-        )
-    return content.decode("utf-8", "replace")
+    return parse_time(given, "--virtual-time") if given else 0.0
 
 
 def _variables(pairs: Sequence[str]) -> dict[str, str]:

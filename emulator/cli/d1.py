@@ -14,11 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, cast
-
-from rich.box import SQUARE
-from rich.console import Console
-from rich.table import Table
+from typing import Any, cast
 
 from flarebed.bindings.clock import RealClock
 from flarebed.bindings.d1 import engine, migrations
@@ -30,10 +26,9 @@ from flarebed.bindings.errors import UserError
 from flarebed.bindings.kind import Surroundings
 from flarebed.bindings.sql import SqlError
 from flarebed.bindings.store import Store
+from flarebed.emulator.cli.tables import show_table
 from flarebed.emulator.config import Config, load
 from flarebed.emulator.server.log import line
-
-_UNLIMITED: Final = 100_000
 
 
 @dataclass(frozen=True)
@@ -87,7 +82,7 @@ def execute(one: Opened, name: str, sql: str, as_json: bool) -> None:
         return
     for result in results:
         if result.rows:
-            _show(list(result.columns), [[_shown(value) for value in row] for row in result.rows])
+            show_table(list(result.columns), [[_shown(value) for value in row] for row in result.rows])
 
 
 def list_migrations(one: Opened) -> None:
@@ -96,7 +91,7 @@ def list_migrations(one: Opened) -> None:
         print("✅ No migrations to apply!")
         return
     print("Migrations to be applied:")
-    _show(["Name"], [[name] for name in names])
+    show_table(["Name"], [[name] for name in names])
 
 
 def apply_migrations(one: Opened) -> None:
@@ -106,12 +101,12 @@ def apply_migrations(one: Opened) -> None:
         print("✅ No migrations to apply!")
         return
     print("Migrations to be applied:")
-    _show(["name"], [[name] for name in names])
+    show_table(["name"], [[name] for name in names])
     for number, name in enumerate(names, 1):
         sql = (one.migrations_folder / name).read_text("utf-8")
         migrations.apply(one.database, name, sql, one.spec.migrations_table)
         states = ["✅" if at <= number else "🕒️" for at in range(1, len(names) + 1)]
-        _show(["name", "status"], [list(row) for row in zip(names, states, strict=True)])
+        show_table(["name", "status"], [list(row) for row in zip(names, states, strict=True)])
 
 
 def _find(specs: Sequence[D1DatabaseSpec], name: str, config: Config) -> D1DatabaseSpec:
@@ -137,15 +132,6 @@ def _plain(value: Any) -> Any:
 
 def _shown(value: Any) -> str:
     return "null" if value is None else str(_plain(value))
-
-
-def _show(headings: list[str], rows: list[list[str]]) -> None:
-    """A table as wrangler draws it, as wide as it must be where no terminal sets a limit."""
-    table = Table(*headings, box=SQUARE, show_lines=True, header_style="")
-    for row in rows:
-        table.add_row(*row)
-    width = None if sys.stdout.isatty() else _UNLIMITED
-    Console(width=width, markup=False, emoji=False, highlight=False).print(table)
 
 
 def _say(level: str, text: str) -> None:

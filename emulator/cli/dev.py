@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import errno
+import os
 import socket
 from typing import Final
 
@@ -13,10 +14,13 @@ from flarebed.emulator.config import Config
 from flarebed.emulator.supervisor.forkserver import ForkServer
 from flarebed.emulator.supervisor.launch import Launch
 from flarebed.emulator.supervisor.main import Supervisor
+from flarebed.emulator.supervisor.options import state_folder
+from flarebed.emulator.supervisor.running import Announcement, Running
 
 DEFAULT_PORT: Final = 8787
 _PORTS_TRIED: Final = 100
 _BACKLOG: Final = 2048
+_ANNOUNCE_S: Final = 5.0
 _NAMED_LOCALHOST: Final = ("127.0.0.1", "::1", "0.0.0.0", "::", "localhost")
 
 
@@ -24,14 +28,27 @@ def run(launch: Launch, config: Config, server: ForkServer, ip: str | None, port
     """Serve until told to stop; returns the exit code."""
     shown_ip = ip or config.dev.ip
     listener = listen(shown_ip, port if port is not None else config.dev.port)
-    url = f"http://{_shown_host(shown_ip)}:{listener.getsockname()[1]}"
-    return asyncio.run(_supervise(launch, server, listener, url))
+    host, bound_port = listener.getsockname()[:2]
+    url = f"http://{_shown_host(shown_ip)}:{bound_port}"
+    running = Running(url, host, bound_port, os.getpid(), virtual=launch.virtual_start_ms is not None)
+    announcement = Announcement(state_folder(launch.persist_to, config), running)
+    return asyncio.run(_supervise(launch, server, listener, url, announcement))
 
 
-async def _supervise(launch: Launch, server: ForkServer, listener: socket.socket, url: str) -> int:
-    supervisor = Supervisor(launch, server, listener, url, asyncio.get_running_loop())
+async def _supervise(
+    launch: Launch, server: ForkServer, listener: socket.socket, url: str, announcement: Announcement
+) -> int:
+    loop = asyncio.get_running_loop()
+    _keep_announcing(announcement, loop)
+    supervisor = Supervisor(launch, server, listener, url, loop)
     supervisor.start()
     return await supervisor.ended
+
+
+def _keep_announcing(announcement: Announcement, loop: asyncio.AbstractEventLoop) -> None:
+    """Another `dev` on the same state may end one day."""
+    announcement.make()
+    loop.call_later(_ANNOUNCE_S, _keep_announcing, announcement, loop)
 
 
 def listen(ip: str, port: int | None) -> socket.socket:

@@ -21,6 +21,8 @@ def told(*, as_json: bool = False) -> Iterator[None]:
             fail_in_json(error)
         else:
             fail(error)
+    except BrokenPipeError:
+        raise  # nobody reads any more, which click ends without a word
     except KeyboardInterrupt:
         sys.exit(130)
     except Exception as error:
@@ -40,3 +42,8 @@ def fail_in_json(error: UserError) -> None:
     """Like wrangler's commands with `--json`: the message alone, where the answer would be."""
     sys.stdout.write(json.dumps({"error": {"text": error.message}}, indent=2, ensure_ascii=False) + "\n")
     sys.exit(1)
+
+
+def warn(text: str) -> None:
+    """As wrangler does outside of `dev`."""
+    sys.stderr.write(f"▲ [WARNING] {text}\n")

@@ -20,6 +20,7 @@ from typing import Any, Final
 import uvloop
 
 from flarebed.bindings.clock import RealClock
+from flarebed.bindings.ecma_date import date_to_iso
 from flarebed.bindings.errors import UserError
 from flarebed.emulator.server.asgi import Application
 from flarebed.emulator.server.control import Control
@@ -47,7 +48,13 @@ def run(fields: dict[str, Any], fds: tuple[int, ...], lifeline: int) -> int:
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(line_buffering=True)  # type: ignore[union-attr]
     # The loop is not closed: that would cancel what is under way, and the engines would take it for failed attempts.
-    return uvloop.new_event_loop().run_until_complete(_serve(fields, channel, listener))
+    return _new_loop(fields).run_until_complete(_serve(fields, channel, listener))
+
+
+def _new_loop(fields: dict[str, Any]) -> asyncio.AbstractEventLoop:
+    """uvloop, which is faster; on virtual time asyncio's, which can be asked whether anything is left to do."""
+    virtual = fields["launch"]["virtual_start_ms"] is not None
+    return asyncio.SelectorEventLoop() if virtual else uvloop.new_event_loop()
 
 
 def _end_with_supervisor(lifeline: int) -> None:
@@ -101,8 +108,10 @@ class Runtime:
 
     def _use(self, project: Project, known: dict[str, Signature], born_ns: int) -> None:
         self._app = project.app
-        routes = Control(project.app, RealClock(self._loop), [project.host] if project.host else [])
-        application = Application(project.app, self._log, routes, host=project.host, on_exit=self._on_exit)
+        self._clock = project.clock
+        clock = project.clock or RealClock(self._loop)
+        self._routes = Control(project.app, clock, [project.host] if project.host else [])
+        application = Application(project.app, self._log, self._routes, host=project.host, on_exit=self._on_exit)
         self._server = HttpServer(application, self._loop, self)
         self._files = Files(project.app.watched, known, born_ns, self._on_more_files)
         self._root = project.root
@@ -119,6 +128,7 @@ class Runtime:
                 "notices": project.notices,
                 "warnings": project.warnings,
                 "crons": project.crons,
+                "time": None if project.clock is None else date_to_iso(project.clock.now_ms()),
             }
         )
 
@@ -152,11 +162,14 @@ class Runtime:
                 self._run(self._stop())
 
     async def _begin(self) -> None:
+        if self._clock is not None:
+            self._clock.move_to(0)  # to where the process before has been meanwhile
         await self._server.listen(self._listener)
         await self._app.own()
 
     async def _retire(self) -> None:
         self._retired = True
+        self._routes.stand_still()
         self._server.retire()
         await self._app.disown()
         self._channel.send({"is": "disowned"})
@@ -165,6 +178,7 @@ class Runtime:
 
     async def _stop(self) -> None:
         self._retired = False
+        self._routes.stand_still()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_STOP_GRACE_S):
                 self._server.close_listener()

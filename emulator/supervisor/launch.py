@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from flarebed.bindings.clock import VirtualClock
 from flarebed.emulator.runtime.http import WorkerApp
 
 DEFAULT_PROJECT: Final = "flarebed.emulator.supervisor.project"
@@ -31,6 +32,8 @@ class Launch:
     persist_to: str | None = None
     log_level: str = "log"
     synchronous: str = "NORMAL"
+    virtual_start_ms: float | None = None
+    """Where a virtual clock begins, unless it has been further already (0: no matter where); None: real time."""
     project: str = DEFAULT_PROJECT
 
     def to_json(self) -> dict[str, Any]:
@@ -49,6 +52,8 @@ class Project:
     warnings: tuple[str, ...] = ()
     host: str | None = None
     """What request URLs name instead of the host that the client asked for."""
+    clock: VirtualClock | None = None
+    """The Worker's, if it isn't the machine's."""
 
 
 STACK_SIGNAL: Final = signal.SIGUSR1

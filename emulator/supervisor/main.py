@@ -13,14 +13,14 @@ import socket
 import time
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from flarebed.emulator.supervisor.files import as_read, from_json, is_source, is_younger, signature, signatures, sources
 from flarebed.emulator.supervisor.forkserver import ForkServer
 from flarebed.emulator.supervisor.launch import STACK_SIGNAL, Launch
 from flarebed.emulator.supervisor.messages import Message
 from flarebed.emulator.supervisor.runtimes import Launcher, Runtime
-from flarebed.emulator.supervisor.terminal import KEYS_HINT, Terminal, bindings_table, cron_notice
+from flarebed.emulator.supervisor.terminal import KEYS_HINT, Terminal, bindings_table, cron_notice, time_notice
 from flarebed.emulator.supervisor.watch import Watcher, folders
 
 _DISOWN_S: Final = 0.5
@@ -322,7 +322,7 @@ class Supervisor:
             case "c":
                 self._terminal.clear()
 
-    def _announce(self, runtime: Runtime, fields: dict[str, list[str]]) -> None:
+    def _announce(self, runtime: Runtime, fields: dict[str, Any]) -> None:
         first = self._shown_bindings is None
         for notice in fields["notices"]:
             self._terminal.say("log", notice)
@@ -334,6 +334,8 @@ class Supervisor:
         if first:
             if fields["crons"]:
                 self._terminal.say("warn", cron_notice(self._url))
+            if fields.get("time"):
+                self._terminal.say("log", time_notice(fields["time"]))
             self._terminal.say("info", f"Ready on {self._url}")
             if self._terminal.read_keys():
                 self._terminal.say("log", KEYS_HINT)

@@ -16,6 +16,7 @@ from flarebed.emulator.runtime.python.promise import thrown_by
 from flarebed.emulator.runtime.python.tracebacks import worker_frames
 from flarebed.emulator.supervisor.launch import Launch, Project
 from flarebed.emulator.supervisor.options import read_config, state_folder
+from flarebed.emulator.supervisor.virtual_clock import KeptClock
 
 HostModules.installed()  # here, so that the fork server does it once for all the processes to come
 
@@ -24,12 +25,12 @@ async def open_project(launch: Launch, loop: asyncio.AbstractEventLoop, log: Cal
     """Raises UserError for what the user can mend outside of the code, WorkerError for what the code raised."""
     config = read_config(launch)
     entry = config.entry_point()
+    state = state_folder(launch.persist_to, config)
+    clock = None if launch.virtual_start_ms is None else KeptClock(loop, state, launch.virtual_start_ms)
     try:
-        worker = await app.build(
-            config, persist_to=state_folder(launch.persist_to, config), log=log, synchronous=launch.synchronous
-        )
+        worker = await app.build(config, persist_to=state, log=log, clock=clock, synchronous=launch.synchronous)
     except UserError:
         raise
     except (Exception, SystemExit) as error:
         raise WorkerError(f"{thrown_by(error)}\n", error, worker_frames(error)) from error
-    return Project(worker, entry.parent, config.crons, config.notices, config.warnings, config.host)
+    return Project(worker, entry.parent, config.crons, config.notices, config.warnings, config.host, clock)

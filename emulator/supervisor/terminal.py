@@ -87,3 +87,7 @@ def cron_notice(url: str) -> str:
         "  For more details, see "
         "https://developers.cloudflare.com/workers/configuration/cron-triggers/#test-cron-triggers-locally"
     )
+
+
+def time_notice(time: str) -> str:
+    return f"Time is virtual and stands at {time}. In another terminal, `flarebed clock advance 1 hour` moves it."

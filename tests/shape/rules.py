@@ -35,6 +35,7 @@ KIND_PARTS: dict[str, frozenset[str]] = {
             "journal",
             "agenda",
             "history",
+            "listing",
             "retry",
             "duration",
             "hibernation",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from flarebed.bindings.clock import VirtualClock
+from flarebed.bindings.clock import RealClock, VirtualClock
 from flarebed.emulator.runtime.http import IncomingRequest, OutgoingResponse, ScheduledOutcome
 from flarebed.emulator.server.asgi import Application
 from flarebed.emulator.server.control import Control
@@ -80,13 +80,15 @@ async def ask(
     chunks: tuple[bytes, ...] = (),
     host: str | None = None,
     log_level: str = "log",
+    on_real_time: bool = False,
 ) -> Exchange:
     """One request, within a running loop."""
     loop = asyncio.get_running_loop()
     lines: list[str] = []
     exits: list[object] = []
     log = Log(loop, log_level, lines.append)
-    control = Control(worker, VirtualClock(loop), [host] if host else [])
+    clock = RealClock(loop) if on_real_time else VirtualClock(loop)
+    control = Control(worker, clock, [host] if host else [])
     application = Application(worker, log, control, host=host, on_exit=exits.append)
     incoming = [{"type": "http.request", "body": chunk, "more_body": True} for chunk in chunks]
     incoming.append({"type": "http.request", "body": b"", "more_body": False})

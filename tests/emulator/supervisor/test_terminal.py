@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flarebed.emulator.server.log import line
-from flarebed.emulator.supervisor.terminal import bindings_table, cron_notice
+from flarebed.emulator.supervisor.terminal import bindings_table, cron_notice, time_notice
 
 
 def test_bindings_stand_in_a_table() -> None:
@@ -31,6 +31,13 @@ def test_crons_run_by_hand() -> None:
         "  To manually trigger a scheduled event, run:",
         '    curl "http://localhost:8787/cdn-cgi/local/scheduled"',
     ]
+
+
+def test_it_is_said_that_time_is_virtual() -> None:
+    assert time_notice("2026-01-01T00:00:00.000Z") == (
+        "Time is virtual and stands at 2026-01-01T00:00:00.000Z. In another terminal, `flarebed clock advance 1 hour` "
+        "moves it."
+    )
 
 
 def test_levels_have_their_own_form() -> None:
