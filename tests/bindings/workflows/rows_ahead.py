@@ -129,6 +129,27 @@ def subscribe_options(root: Path, options: Any) -> str:
     return run(check())
 
 
+def subscription(root: Path, given: dict[str, Any]) -> str:
+    """The types of what an instance of one sensitive step tells, with the outputs."""
+
+    async def body(event: Any, step: Any) -> str:
+        return str(await step.do("s", {"sensitive": "output"}, returning("secret")))
+
+    async def check() -> str:
+        life = await Life.owning(root, body)
+        handle = await life.flow.create({"id": "i"})
+        await life.settle()
+        subscribed = await handle.subscribe(given)
+        told = []
+        while not (answer := await subscribed.next())["done"]:
+            value = answer["value"]
+            told.append(f"{value['type']} {value.get('stepName', '')} {value.get('output', '')}".strip())
+        await life.end()
+        return ", ".join(told)
+
+    return run(check())
+
+
 class _Bytes:
     """A stream of so many mebibytes."""
 
@@ -207,6 +228,7 @@ SCENARIOS: dict[str, Callable[[Path, Any], str]] = {
     "rollback argument": rollback_argument,
     "rollback of terminate": rollback_of_terminate,
     "subscribe options": subscribe_options,
+    "subscription": subscription,
     "stream": stream,
     "retention": retention,
     "schedule": schedule,

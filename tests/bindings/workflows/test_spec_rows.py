@@ -13,10 +13,11 @@ from typing import Any
 
 import pytest
 
-from tests.bindings.workflows import rows_ahead, rows_binding, rows_steps
+from tests.bindings.workflows import rows_ahead, rows_binding, rows_events, rows_steps
 
 ROWS: dict[str, Any] = json.loads((Path(__file__).parent / "data" / "rows.json").read_text(encoding="utf-8"))
-SCENARIOS = {**rows_binding.SCENARIOS, **rows_steps.SCENARIOS, **rows_ahead.SCENARIOS}
+MODULES = (rows_binding, rows_steps, rows_events, rows_ahead)
+SCENARIOS = {name: scenario for module in MODULES for name, scenario in module.SCENARIOS.items()}
 
 PRESENT = [*ROWS["rows"], *(row for feature in rows_ahead.present() for row in ROWS["ahead"][feature])]
 
