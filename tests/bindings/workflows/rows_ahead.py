@@ -15,6 +15,7 @@ from typing import Any
 from flarebed.bindings.ecma_date import date_to_iso
 from flarebed.bindings.errors import JsError
 from flarebed.bindings.values import UNDEFINED, Date
+from flarebed.bindings.workflows import errors
 from flarebed.bindings.workflows.binding import InstanceImpl
 from tests.bindings.workflows.life import Life, raising, returning
 from tests.bindings.workflows.rows_binding import said
@@ -29,6 +30,7 @@ def present() -> list[str]:
     there = {
         "rollback": find_spec("flarebed.bindings.workflows.rollback") is not None,
         "subscribe": hasattr(InstanceImpl, "subscribe"),
+        "payloads": hasattr(errors, "payload_too_large"),
         "streams": _takes_streams(),
         "retention": find_spec("flarebed.bindings.workflows.retention") is not None,
         "schedules": find_spec("flarebed.bindings.workflows.schedule") is not None,
@@ -181,6 +183,28 @@ def _takes_streams() -> bool:
         return stream(Path(root), 1) == f"{MIB} bytes"
 
 
+def payload(root: Path, given: dict[str, Any]) -> str:
+    """What the sender of a text of so many bytes sees, as params or as an event."""
+    text = "x" * given["bytes"]
+
+    async def check() -> str:
+        life = Life(root, _fail_if_asked)
+        if given["as"] == "params":
+            return await said(life.flow.create({"id": "i", "params": text}))
+        return await said((await life.flow.create({"id": "i"})).sendEvent({"type": "go", "payload": text}))
+
+    return run(check())
+
+
+def event_type(root: Path, type_: str) -> str:
+    """What the sender of an event of that type sees."""
+
+    async def check() -> str:
+        return await said((await Life(root, _fail_if_asked).flow.create({"id": "i"})).sendEvent({"type": type_}))
+
+    return run(check())
+
+
 def retention(root: Path, given: dict[str, Any]) -> str:
     """The status of an instance so long after its end."""
 
@@ -230,6 +254,8 @@ SCENARIOS: dict[str, Callable[[Path, Any], str]] = {
     "subscribe options": subscribe_options,
     "subscription": subscription,
     "stream": stream,
+    "payload": payload,
+    "event type": event_type,
     "retention": retention,
     "schedule": schedule,
 }
