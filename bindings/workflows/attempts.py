@@ -118,7 +118,7 @@ class Attempts:
         try:
             place = await run.call(lambda stream: storing.store(stream, run.room_bytes), stream, timeout_ms)
         except InvalidStreamError as error:
-            raise self._end(errors.invalid_stream(self._name, str(error))) from error
+            raise self._end(errors.invalid_stream(self._name, str(error)), str(error)) from error
         if place is TIMED_OUT:
             storing.abandon()
         else:
@@ -130,12 +130,13 @@ class Attempts:
         try:
             result = encode(value, over_rpc=True)
         except JsError as error:
-            raise self._end(errors.not_serialisable(self._name)) from error
+            attempt = f'Value returned from step "{self._name}" is not serialisable'
+            raise self._end(errors.not_serialisable(self._name), attempt) from error
         if len(result) > MAX_RESULT_BYTES:
             raise errors.too_large(self._label)
         run.room_bytes -= len(result)
         if run.room_bytes < 0:
-            raise self._end(errors.invalid_stream(self._name, errors.STORAGE_LIMIT))
+            raise self._end(errors.invalid_stream(self._name, errors.STORAGE_LIMIT), errors.STORAGE_LIMIT)
         return result
 
     def _argument(self) -> dict[str, Any]:
@@ -144,10 +145,9 @@ class Attempts:
     def _context(self) -> dict[str, Any]:
         return retry.context(self._name, self._count, self._made, self._config)
 
-    def _end(self, error: Mapping[str, str]) -> asyncio.CancelledError:
-        """The instance ends on the spot: run() can't catch it, and nothing is rolled back."""
-        run = self._run
-        final = JsError(error["message"], error["name"])
+    def _end(self, error: Mapping[str, str], attempt: str) -> asyncio.CancelledError:
+        """The instance ends on the spot: run() can't catch it, nothing is rolled back. `attempt`: why that failed."""
+        run, final = self._run, errors.fatal_error(attempt)
         run.journal.fail(run.key, self._seq, run.next_seq(), final, run.now_ms())
         run.journal.end_run(run.key, "errored", run.now_ms(), error=error)
         return run.give_up()
