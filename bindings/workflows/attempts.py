@@ -105,37 +105,38 @@ class Attempts:
         timeout_ms = to_ms(self._config["timeout"])
         until_ms = run.now_ms() + timeout_ms
         value = await run.call(self._callback, self._argument(), timeout_ms)
-        if isinstance(value, Stream):
-            value = await self._stored(value, until_ms - run.now_ms())
         if value is TIMED_OUT:
             raise errors.timed_out(timeout_ms)
-        return value if isinstance(value, bytes) else self._encoded(value)
+        if not hasattr(value, "__aiter__"):
+            return self._encoded(value)
+        return await self._stored(value, timeout_ms, until_ms - run.now_ms())
 
-    async def _stored(self, stream: Stream, timeout_ms: float) -> Any:
-        """Where what the stream gives is, as bytes; or TIMED_OUT."""
+    async def _stored(self, stream: Stream, timeout_ms: float, left_ms: float) -> bytes:
+        """Where what the stream gives is, if it has given all in what is left of the timeout."""
         run = self._run
         storing = Storing(run.journal, run.key, self._seq, self._made)
         try:
-            place = await run.call(lambda stream: storing.store(stream, run.room_bytes), stream, timeout_ms)
+            place = await run.call(lambda stream: storing.store(stream, run.room_bytes), stream, left_ms)
         except InvalidStreamError as error:
-            raise self._end(errors.invalid_stream(self._name, str(error))) from error
+            raise self._end(errors.invalid_stream(self._name, str(error)), str(error)) from error
         if place is TIMED_OUT:
             storing.abandon()
-        else:
-            run.room_bytes -= size_of(place)
-        return place
+            raise errors.timed_out(timeout_ms)
+        run.room_bytes -= size_of(place)
+        return bytes(place)
 
     def _encoded(self, value: Any) -> bytes | None:
         run = self._run
         try:
             result = encode(value, over_rpc=True)
         except JsError as error:
-            raise self._end(errors.not_serialisable(self._name)) from error
+            attempt = f'Value returned from step "{self._name}" is not serialisable'
+            raise self._end(errors.not_serialisable(self._name), attempt) from error
         if len(result) > MAX_RESULT_BYTES:
             raise errors.too_large(self._label)
         run.room_bytes -= len(result)
         if run.room_bytes < 0:
-            raise self._end(errors.invalid_stream(self._name, errors.STORAGE_LIMIT))
+            raise self._end(errors.invalid_stream(self._name, errors.STORAGE_LIMIT), errors.STORAGE_LIMIT)
         return result
 
     def _argument(self) -> dict[str, Any]:
@@ -144,10 +145,9 @@ class Attempts:
     def _context(self) -> dict[str, Any]:
         return retry.context(self._name, self._count, self._made, self._config)
 
-    def _end(self, error: Mapping[str, str]) -> asyncio.CancelledError:
-        """The instance ends on the spot: run() can't catch it, and nothing is rolled back."""
-        run = self._run
-        final = JsError(error["message"], error["name"])
+    def _end(self, error: Mapping[str, str], attempt: str) -> asyncio.CancelledError:
+        """The instance ends on the spot: run() can't catch it, nothing is rolled back. `attempt`: why that failed."""
+        run, final = self._run, errors.fatal_error(attempt)
         run.journal.fail(run.key, self._seq, run.next_seq(), final, run.now_ms())
         run.journal.end_run(run.key, "errored", run.now_ms(), error=error)
         return run.give_up()

@@ -24,9 +24,8 @@ _TUNNELED = frozenset({
 })  # fmt: skip
 
 STORAGE_LIMIT = "The instance has exceeded the 1GiB storage limit"
-LOCKED_STREAM = (
-    "Step returned a ReadableStream that is already locked or otherwise unreadable. "
-    "Return a fresh, unlocked ReadableStream from step.do()."
+BROKEN_STREAM = (
+    "Failed to read from step ReadableStream output. ReadableStream received over RPC disconnected prematurely."
 )
 OVERSIZED_CHUNK = (
     "Step returned a ReadableStream chunk larger than the maximum allowed size of 16777216 bytes. "
@@ -202,6 +201,11 @@ def no_wake_time() -> JsError:
         "NOT NULL constraint failed: priority_queue.target_timestamp: "
         "SQLITE_CONSTRAINT (extended: SQLITE_CONSTRAINT_NOTNULL)"
     )
+
+
+def locked_stream() -> JsError:
+    """Before it reaches the engine, so it is a failed attempt like another (observed on wrangler 4.164)."""
+    return type_error("The ReadableStream has been locked to a reader.")
 
 
 # How an instance ends: the `error` of its status. WorkflowFatalError has the keys in the other order.

@@ -116,12 +116,12 @@ async def _read(stream: Stream) -> AsyncIterator[bytes]:
     try:
         chunks = aiter(stream)
     except JsError as error:
-        raise InvalidStreamError(errors.LOCKED_STREAM) from error
+        raise errors.locked_stream() from error
     try:
         async for data in chunks:
             yield data
     except JsError as error:
-        raise InvalidStreamError(f"Failed to read from step ReadableStream output. {error.message}") from error
+        raise InvalidStreamError(errors.BROKEN_STREAM) from error
     finally:
         close = getattr(chunks, "aclose", None)
         if close is not None:

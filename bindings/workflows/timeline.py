@@ -118,7 +118,8 @@ def _attempts(stage: Stage, output: Callable[..., Any]) -> Iterator[Event]:
         place = stage.seq * PLACE + 1 if attempt == 1 else (seq or stage.seq) * PLACE
         yield _event(place, start_ms, f"{prefix}attempt_started", **label, attempt=attempt)
     for attempt, failure in enumerate(failures, 1):
-        yield _failure(failure, f"{prefix}attempt_errored", **label, attempt=attempt)
+        place = (failure.get("end_seq") or stage.seq) * PLACE  # a state folder of an earlier version has none
+        yield _failure(place, failure, f"{prefix}attempt_errored", **label, attempt=attempt)
     if stage.end_seq is None or stage.ended_ms is None:
         return
     place = stage.end_seq * PLACE
@@ -132,11 +133,11 @@ def _attempts(stage: Stage, output: Callable[..., Any]) -> Iterator[Event]:
         yield _event(place + 1, stage.ended_ms, f"{prefix}step_errored", **label, **why)
 
 
-def _failure(failure: dict[str, Any], type: str, **fields: Any) -> Event:
+def _failure(place: int, failure: dict[str, Any], type: str, **fields: Any) -> Event:
     if failure.get("delay_ms") is not None:
         fields["retryDelayMs"] = failure["delay_ms"]
     error = {"name": failure["name"], "message": failure["message"]}
-    return _event(failure["end_seq"] * PLACE, failure["end_ms"], type, **fields, error=error)
+    return _event(place, failure["end_ms"], type, **fields, error=error)
 
 
 def _with_waiting(life: Life, told: list[Event]) -> Iterator[Event]:

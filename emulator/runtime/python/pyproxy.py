@@ -54,17 +54,10 @@ class PyFunction(PyProxy):
 
     async def __call__(self, *arguments: Any) -> Any:
         """Called from the host's loop, and awaited there. An engine may keep it beyond the event that it is from."""
-        io = self._io
+        io, later = self._io, None
         assert io is not None
-        if not io.closed:
-            return await self._called_in(io, arguments)
-        later = IoContext(io.loop, io.services)
-        try:
-            return await self._called_in(later, arguments)
-        finally:
-            later.answer()
-
-    async def _called_in(self, io: IoContext, arguments: tuple[Any, ...]) -> Any:
+        if io.closed:
+            io = later = IoContext(io.loop, io.services)
         task = io.create_task(_call(self.of, [to_python(argument) for argument in arguments]))
         done = io.services.clock.loop.create_future()
         task.add_done_callback(lambda _task: None if done.done() else done.set_result(None))
@@ -73,6 +66,9 @@ class PyFunction(PyProxy):
         except BaseException:
             task.cancel()
             raise
+        finally:
+            if later is not None:
+                later.answer()
         if task.cancelled():
             raise JsError("The operation was aborted", "AbortError")
         error = task.exception()

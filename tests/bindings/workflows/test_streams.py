@@ -103,23 +103,19 @@ def test_status_shows_its_beginning(tmp_path: Path, data: bytes, preview: str) -
     ("stream", "why"),
     [
         (
-            Locked(),
-            "Step returned a ReadableStream that is already locked or otherwise unreadable. Return a fresh, unlocked "
-            "ReadableStream from step.do().",
-        ),
-        (
             Source(b"x" * (16 * KIB * KIB + 1)),
             "Step returned a ReadableStream chunk larger than the maximum allowed size of 16777216 bytes. "
             "Return smaller chunks from step.do().",
         ),
         (
             Source(b"fine", JsError("This ReadableStream did not return bytes.", "TypeError")),
-            "Failed to read from step ReadableStream output. This ReadableStream did not return bytes.",
+            "Failed to read from step ReadableStream output. "
+            "ReadableStream received over RPC disconnected prematurely.",
         ),
     ],
-    ids=["locked", "oversized", "broken"],
+    ids=["oversized", "broken"],
 )
-def test_a_stream_that_is_none_ends_the_instance(tmp_path: Path, stream: Any, why: str) -> None:
+def test_a_stream_that_fails_ends_the_instance(tmp_path: Path, stream: Any, why: str) -> None:
     """run() can't catch it, and nothing is rolled back."""
     undone = Undone()
 
@@ -130,6 +126,18 @@ def test_a_stream_that_is_none_ends_the_instance(tmp_path: Path, stream: Any, wh
     shown = run(run_one(tmp_path, body, after_ms=1_000))
     assert (shown["status"], shown["error"]) == ("errored", {"name": "WorkflowFatalError", "message": ENDED + why})
     assert ("rollback" in shown, undone.calls) == (False, [])
+
+
+def test_a_locked_stream_is_a_failed_attempt(tmp_path: Path) -> None:
+    async def body(event: Any, step: Any) -> Any:
+        async def callback(context: Any) -> Any:
+            return Locked() if context["attempt"] == 1 else Source(b"second")
+
+        caught = await thrown(step.do("g", {"retries": {"limit": 0, "delay": 0}}, returning(Locked())))
+        return [*caught, (await whole(await step.do("f", ONE_RETRY, callback))).decode()]
+
+    message = "The ReadableStream has been locked to a reader."
+    assert run(run_one(tmp_path, body, after_ms=10))["output"] == ["TypeError", message, "second"]
 
 
 def test_the_timeout_of_a_step_counts_for_its_stream_too(tmp_path: Path) -> None:

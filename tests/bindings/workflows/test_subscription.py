@@ -194,6 +194,25 @@ def test_pauses_are_told(tmp_path: Path) -> None:
     run(scenario())
 
 
+def test_a_result_that_is_no_value_is_told_twice(tmp_path: Path) -> None:
+    """Of the attempt and of the instance, in different words."""
+
+    async def body(event: Any, step: Any) -> None:
+        await step.do("f", returning(object()))
+
+    attempt = {"name": "WorkflowFatalError", "message": 'Value returned from step "f" is not serialisable'}
+    error = {
+        "name": "WorkflowFatalError",
+        "message": "The execution of the Workflow instance was terminated, as the step "
+        '"f" returned a value which is not serialisable',
+    }
+    assert shown(told(tmp_path, body, live=True))[5:] == [
+        ("attempt_errored", 0, {"stepName": "f-1", "attempt": 1, "error": attempt}),
+        ("step_errored", 0, {"stepName": "f-1"}),
+        ("workflow_errored", 0, {"error": error}),
+    ]
+
+
 def test_what_is_sensitive_or_a_function_is_not_shown(tmp_path: Path) -> None:
     async def body(event: Any, step: Any) -> None:
         async def delay(argument: Any) -> int:
