@@ -97,7 +97,7 @@ class Hibernation:
             self.rise(run)
             if run.only_waits() and self._journal.hibernate(run.key, run.earliest_ms()):
                 run.stop()
-            else:
+            elif run.live:
                 self._keep(run)
         if runs:
             self._set_alarm()
