@@ -263,7 +263,7 @@ class Journal(History):
             (wake_ms, key),
         )
 
-    def wake(self, now_ms: float) -> bool:
+    def wake_due(self, now_ms: float) -> bool:
         """Queue those whose time has come; whether there were any."""
         return self._has_changed(
             "UPDATE instances SET status = 'queued', wake_ms = NULL WHERE wake_ms <= ? AND status = 'running'",
