@@ -167,10 +167,17 @@ class JsRpcStub:
     The class has workerd's name for what stands for an object of another service (api/worker-rpc.h).
     """
 
-    outstanding: Callable[[], int] | None = None
-
     def __init__(self, run: Run) -> None:
         self._run = run
+
+    @property
+    def outstanding(self) -> Callable[[], int] | None:
+        """See `dispatch.WorkflowStep`."""
+        return self._run.outstanding
+
+    @outstanding.setter
+    def outstanding(self, count: Callable[[], int] | None) -> None:
+        self._run.outstanding = count
 
     async def do(self, name: Any = UNDEFINED, config: Any = UNDEFINED, callback: Any = UNDEFINED) -> Any:
         """`do(name, callback)`, `do(name, config, callback)`: what the callback returned, now or in an earlier run."""

@@ -17,7 +17,6 @@ from typing import Any, Final
 
 from flarebed.bindings.clock import Clock, Timer
 from flarebed.bindings.codec import decode, encode
-from flarebed.bindings.dispatch import WorkflowStep
 from flarebed.bindings.values import Date, Function
 from flarebed.bindings.workflows import history
 from flarebed.bindings.workflows.journal import Journal, Recorded
@@ -57,7 +56,7 @@ class Run:
         self.id = instance_id
         self.live = True
         self.main: asyncio.Task[Any] | None = None
-        self.step: WorkflowStep | None = None
+        self.outstanding: Callable[[], int] | None = None
         self.steps = 0
         self._places = recorded.places
         self._last_seq = recorded.last_seq
@@ -125,11 +124,10 @@ class Run:
 
     def only_waits(self) -> bool:
         """Whether nothing is under way, in the engine or in the Worker, but sleeps and waits that are not over."""
-        outstanding = None if self.step is None else self.step.outstanding
-        if outstanding is None or not self.live or self._calling or self._pausing:
+        if self.outstanding is None or not self.live or self._calling or self._pausing:
             return False
         waits = len(self._futures)
-        return waits == self._idling == outstanding() and not any(future.done() for future in self._futures)
+        return waits == self._idling == self.outstanding() and not any(future.done() for future in self._futures)
 
     # What steps ask of a run
 

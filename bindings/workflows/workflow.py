@@ -212,7 +212,6 @@ class Workflow:
             return
         recorded = self._journal.take_up(instance.key) if again else Recorded({}, 0)
         run = Run(self._host, instance.key, instance_id, recorded)
-        run.step = self._step_of(run)
         self._runs[instance_id] = run
         run.main = self._clock.spawn(self._drive(run, instance), f"workflow {self.name} {instance_id}")
         run.main.add_done_callback(lambda task: self._ended(run, task))
@@ -228,7 +227,7 @@ class Workflow:
             event["schedule"] = json.loads(instance.schedule)
         error = output = None
         try:
-            result = await self._around.dispatch.run_workflow(self._class_name, event, run.step)
+            result = await self._around.dispatch.run_workflow(self._class_name, event, self._step_of(run))
             output = encode(result, over_rpc=True)
         except JsError as thrown:
             if not run.live:
