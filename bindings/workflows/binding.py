@@ -170,15 +170,6 @@ class JsRpcStub:
     def __init__(self, run: Run) -> None:
         self._run = run
 
-    @property
-    def outstanding(self) -> Callable[[], int] | None:
-        """See `dispatch.WorkflowStep`."""
-        return self._run.outstanding
-
-    @outstanding.setter
-    def outstanding(self, count: Callable[[], int] | None) -> None:
-        self._run.outstanding = count
-
     async def do(self, name: Any = UNDEFINED, config: Any = UNDEFINED, callback: Any = UNDEFINED) -> Any:
         """`do(name, callback)`, `do(name, config, callback)`: what the callback returned, now or in an earlier run."""
         given = config
@@ -212,6 +203,15 @@ class JsRpcStub:
         fields = options if isinstance(options, dict) else {}
         event_type = to_string(fields.get("type", UNDEFINED))
         return await step.wait_for_event(self._run, to_string(name), event_type, fields.get("timeout") or "24 hours")
+
+    @property
+    def outstanding(self) -> Callable[[], int] | None:
+        """See `dispatch.WorkflowStep`."""
+        return self._run.outstanding
+
+    @outstanding.setter
+    def outstanding(self, count: Callable[[], int] | None) -> None:
+        self._run.outstanding = count
 
 
 def _wanted(options: Any) -> tuple[Any, Any, Retention]:
