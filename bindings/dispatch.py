@@ -13,7 +13,8 @@ class WorkflowStep(Protocol):
     """The engine's object that a run() gets as `step`, with the JavaScript methods do, sleep, sleepUntil, waitForEvent.
 
     A runtime sets `outstanding` to a function: how much is under way in that run, callbacks that are ready, timers,
-    requests and calls of bindings, those of the step included. Without it the run is never taken out of memory.
+    requests and calls of bindings, those of the step included. Without it (a test may pass a step of another class) the
+    run is never taken out of memory.
     """
 
     outstanding: Callable[[], int] | None

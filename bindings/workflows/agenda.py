@@ -1,5 +1,7 @@
-"""The part of the journal about what is to happen at a time: who hibernates until when, what expires, and how far the
-schedules have been dealt with."""
+"""The part of the journal about what the clock does to instances: it wakes, deletes and creates them.
+
+See `hibernation.py`, `retention.py` and `schedule.py`.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ class Agenda(History):
             (wake_ms, key),
         )
 
-    def wake(self, now_ms: float) -> bool:
+    def wake_due(self, now_ms: float) -> bool:
         """Queue those whose time has come; whether there were any."""
         return self._has_changed(
             "UPDATE instances SET status = 'queued', wake_ms = NULL WHERE wake_ms <= ? AND status = 'running'",

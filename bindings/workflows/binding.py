@@ -174,8 +174,6 @@ class JsRpcStub:
     The class has workerd's name for what stands for an object of another service (api/worker-rpc.h).
     """
 
-    outstanding: Callable[[], int] | None = None
-
     def __init__(self, run: Run) -> None:
         self._run = run
 
@@ -216,6 +214,15 @@ class JsRpcStub:
         event_type = _event_type(fields)
         return await step.wait_for_event(self._run, to_string(name), event_type, fields.get("timeout") or "24 hours")
 
+    @property
+    def outstanding(self) -> Callable[[], int] | None:
+        """See `dispatch.WorkflowStep`."""
+        return self._run.outstanding
+
+    @outstanding.setter
+    def outstanding(self, count: Callable[[], int] | None) -> None:
+        self._run.outstanding = count
+
 
 def _wanted(options: Any) -> tuple[Any, Any, Retention]:
     """The id (not checked yet), params and retention of an instance to be created."""
@@ -242,7 +249,7 @@ def _kept_ms(duration: Any) -> float | None:
         return None
     kept_ms = to_ms(duration) if isinstance(duration, str | int | float) and not isinstance(duration, bool) else 0
     if not 0 < kept_ms < math.inf:
-        raise errors.workflow_error("(body) Provided argument is invalid")
+        raise errors.invalid_duration()
     return kept_ms
 
 

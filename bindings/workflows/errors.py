@@ -85,6 +85,13 @@ def not_found() -> JsError:
     return _remote("instance.not_found")
 
 
+def invalid_duration() -> JsError:
+    return workflow_error(
+        "(body) Duration must be a number or a string in format '{{number}} {{unit}}' "
+        "where unit is second(s), minute(s), etc."
+    )
+
+
 def nothing_to_delete() -> JsError:
     return workflow_error("(instance.not_found) Instance does not exist")
 

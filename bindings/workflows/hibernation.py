@@ -48,7 +48,7 @@ class Hibernation:
 
     def wake(self) -> None:
         """Queue the instances whose time has come, and be called again when that of the next one has."""
-        if self._journal.wake(self._clock.now_ms()):
+        if self._journal.wake_due(self._clock.now_ms()):
             self._on_woken()
         self._set_alarm()
 
@@ -97,7 +97,7 @@ class Hibernation:
             self.rise(run)
             if run.only_waits() and self._journal.hibernate(run.key, run.earliest_ms()):
                 run.stop()
-            else:
+            elif run.live:
                 self._keep(run)
         if runs:
             self._set_alarm()

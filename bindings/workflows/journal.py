@@ -1,5 +1,6 @@
 """All that is known of a workflow's instances, one database per workflow name. The SQL of Workflows is here, in
-`history.py`, which has what happens in an instance, and in `listing.py`, which reads for those outside.
+`history.py`, which has what happens in an instance, in `agenda.py`, which has what the clock does to instances, and in
+`listing.py`, which reads for those outside.
 
 Any process may write. The rules of an instance's life are therefore in the statements: a run's writes name the `key`
 under which it was started, and find nothing any more once another process has restarted or deleted the instance.

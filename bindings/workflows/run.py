@@ -17,7 +17,6 @@ from typing import Any, Final, NamedTuple, NoReturn
 
 from flarebed.bindings.clock import Clock, Timer
 from flarebed.bindings.codec import decode, encode
-from flarebed.bindings.dispatch import WorkflowStep
 from flarebed.bindings.values import Date, Function
 from flarebed.bindings.workflows import history
 from flarebed.bindings.workflows.journal import Journal, Recorded
@@ -73,7 +72,7 @@ class Run:
         self.undos: dict[str, Undo] = {}
         self.on_registered: Callable[[], object] = _nothing
         self.main: asyncio.Task[Any] | None = None
-        self.step: WorkflowStep | None = None
+        self.outstanding: Callable[[], int] | None = None
         self.steps = 0
         self.room_bytes = MAX_STORED_BYTES - recorded.stored_bytes
         self._places = recorded.places
@@ -142,11 +141,10 @@ class Run:
 
     def only_waits(self) -> bool:
         """Whether nothing is under way, in the engine or in the Worker, but sleeps and waits that are not over."""
-        outstanding = None if self.step is None else self.step.outstanding
-        if outstanding is None or not self.live or self._calling or self._pausing:
+        if self.outstanding is None or not self.live or self._calling or self._pausing:
             return False
         waits = len(self._futures)
-        return waits == self._idling == outstanding() and not any(future.done() for future in self._futures)
+        return waits == self._idling == self.outstanding() and not any(future.done() for future in self._futures)
 
     # What steps ask of a run
 

@@ -260,7 +260,6 @@ class Workflow:
             return
         recorded = self._journal.take_up(instance.key) if again else Recorded({}, 0, 0)
         run = Run(self._host, instance.key, instance_id, recorded)
-        run.step = self._step_of(run)
         self._runs[instance_id] = run
         run.main = self._clock.spawn(self._drive(run, instance), f"workflow {self.name} {instance_id}")
         run.main.add_done_callback(lambda task: self._ended(instance_id, task))
@@ -289,7 +288,7 @@ class Workflow:
         }
         if instance.schedule is not None:
             event["schedule"] = json.loads(instance.schedule)
-        return self._around.dispatch.run_workflow(self._class_name, event, run.step)
+        return self._around.dispatch.run_workflow(self._class_name, event, self._step_of(run))
 
     def _failed(self, run: Run, thrown: JsError) -> bool:
         """True if there is something to roll back; otherwise the instance is at its end."""

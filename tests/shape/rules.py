@@ -21,29 +21,11 @@ KIND_PARTS: dict[str, frozenset[str]] = {
     "kv": frozenset({"namespace"}),
     "d1": frozenset({"database", "lane", "parameters", "migrations", "splitter"}),
     "queues": frozenset({"backlog", "body", "consumer", "verdict"}),
-    "workflows": frozenset(
-        {
-            "workflow",
-            "run",
-            "step",
-            "attempts",
-            "outcome",
-            "rollback",
-            "streams",
-            "subscription",
-            "timeline",
-            "journal",
-            "agenda",
-            "history",
-            "listing",
-            "retry",
-            "duration",
-            "hibernation",
-            "retention",
-            "schedule",
-        }
-    ),
-}
+    "workflows": frozenset({
+        "workflow", "run", "step", "attempts", "outcome", "rollback", "retry", "duration", "streams",
+        "journal", "agenda", "history", "listing", "hibernation", "retention", "schedule", "subscription", "timeline",
+    }),
+}  # fmt: skip
 """What a kind splits its engine into, where one file would be too long."""
 
 VAGUE_NAMES = frozenset({"utils", "util", "helpers", "helper", "common", "misc"})

@@ -118,7 +118,8 @@ class PythonWorker:
 
     async def run_workflow(self, class_name: str, event: Any, step: Any) -> Any:
         io = IoContext(self.loop, self.services)
-        step.outstanding = lambda: io.ready + io.outside
+        if hasattr(type(step), "outstanding"):
+            step.outstanding = lambda: io.ready + io.outside
         work = self._exports.run_workflow(
             class_name, to_python(event), to_python(step), self._env, ExecutionContext(io)
         )

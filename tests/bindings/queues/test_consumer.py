@@ -345,19 +345,3 @@ def test_a_defect_while_delivering_is_a_failed_attempt_and_is_told(tmp_path: Pat
         await bench.close()
 
     run(work())
-
-
-def test_only_delayed_messages_are_a_durable_wait(tmp_path: Path) -> None:
-    async def work() -> None:
-        bench = QueueBench(tmp_path, consumer(max_batch_timeout=5))
-        await bench.resources.own()
-        await bench.q.send("later", {"delaySeconds": 2})
-        await bench.clock.settle()
-        assert (bench.clock.next_work_ms(), bench.clock.next_work_ms(durable=False)) == (NOW_MS + 2_000, None)
-        await bench.send("now")
-        assert bench.clock.next_work_ms(durable=False) == NOW_MS + 2_000
-        await bench.clock.advance(5_000)
-        assert bench.worker.batches == [("q", ["now", "later"], 1)]
-        await bench.close()
-
-    run(work())

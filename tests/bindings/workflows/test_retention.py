@@ -144,6 +144,11 @@ def test_its_entry_of_the_clock_is_no_work(tmp_path: Path) -> None:
     run(work())
 
 
+BAD_DURATION = (
+    "Duration must be a number or a string in format '{{number}} {{unit}}' where unit is second(s), minute(s), etc."
+)
+
+
 @pytest.mark.parametrize(
     "given",
     [
@@ -161,7 +166,8 @@ def test_what_is_none(tmp_path: Path, given: Any, call: str) -> None:
             "create": lambda: life.flow.create(options),
             "createBatch": lambda: life.flow.createBatch([options]),
         }
-        assert await thrown(calls[call]()) == ("Error", "WorkflowError: (body) Provided argument is invalid")
+        what = BAD_DURATION if isinstance(given, dict) else "Provided argument is invalid"
+        assert await thrown(calls[call]()) == ("Error", f"WorkflowError: (body) {what}")
         assert await thrown(life.status("i")) == NOT_FOUND
         await life.end()
 
