@@ -59,10 +59,12 @@ class Workflow:
         await self._written()
         return [key is not None for key in keys]
 
-    def status(self, instance_id: str) -> dict[str, Any]:
+    async def status(self, instance_id: str) -> dict[str, Any]:
         instance = self.instance(instance_id)
         waiting = instance.status == "running" and self._journal.is_waiting(instance.key)
-        return view.status(instance, waiting, self._journal.outputs(instance.key))
+        shown = view.status(instance, waiting, self._journal.outputs(instance.key))
+        await self._journal.durable()  # what a user has seen can't be undone by a crash
+        return shown
 
     def instance(self, instance_id: str) -> Instance:
         instance = self._journal.instance(instance_id)
