@@ -1,0 +1,67 @@
+"""Where a process is killed: before or after its n-th commit, counted by SQLite itself on each of its connections; or
+when its Worker makes its n-th note, in the middle of an attempt or between a result and what run() does with it.
+
+Nothing in the product knows of it: apsw calls `connection_hooks` for every connection that is opened. SQLite calls the
+commit hook when all is written but the commit itself; a statement's profile event comes when the statement is over.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import signal
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+import apsw
+
+BEFORE: Final = "before"
+AFTER: Final = "after"
+NOTED: Final = "noted"
+Side = Literal["before", "after", "noted"]
+
+
+@dataclass(frozen=True)
+class Fault:
+    """kill -9 before the n-th commit of a process (1 is the first), or right after it, or at its Worker's n-th note."""
+
+    number: int
+    side: Side
+
+    def __str__(self) -> str:
+        return f"at note {self.number}" if self.side == NOTED else f"{self.side} commit {self.number}"
+
+
+class Commits:
+    """Counts the commits of this process, from `watch()` on; calls `at_fault` at the fault, then kills the process."""
+
+    def __init__(self, fault: Fault | None, at_fault: Callable[[], object]) -> None:
+        self._fault = fault
+        self._at_fault = at_fault
+        self._numbers = itertools.count(1)  # one step of the interpreter: threads commit too
+        self.count = 0
+
+    def watch(self) -> None:
+        apsw.connection_hooks.append(self._watch)
+
+    def _watch(self, connection: apsw.Connection) -> None:
+        committing: list[int] = []
+
+        def commit() -> bool:
+            self.count = number = next(self._numbers)
+            committing.append(number)
+            self._point(number, BEFORE)
+            return False
+
+        def executed(_: dict[str, Any]) -> None:
+            while committing:
+                self._point(committing.pop(), AFTER)
+
+        connection.set_commit_hook(commit, id=self)
+        connection.trace_v2(apsw.SQLITE_TRACE_PROFILE, executed, id=self)
+
+    def _point(self, number: int, side: Side) -> None:
+        if self._fault == Fault(number, side):
+            self._at_fault()
+            os.kill(os.getpid(), signal.SIGKILL)
