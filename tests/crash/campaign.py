@@ -18,13 +18,12 @@ from pathlib import Path
 from typing import Final
 
 from tests.crash import journal, notes
-from tests.crash.faults import AFTER, BEFORE, NOTED, Fault
+from tests.crash.faults import AFTER, BEFORE, CLOSED, NOTED, Fault
 from tests.crash.journal import Snapshot
 from tests.crash.judge import Finding, Judge
 from tests.crash.life import Place, live, warm
 from tests.crash.scenarios import SCENARIOS, Scenario
 
-BY_THE_WORKER: Final = ("runs", "begins", "returns", "saw")
 IN_MEMORY: Final = Path("/dev/shm")
 """To SIGKILL a file system in memory is as any other, and its fsync costs nothing."""
 
@@ -38,7 +37,7 @@ class Story:
     faults: Faults
 
     def __str__(self) -> str:
-        return f"{self.scenario}, killed {', then '.join(map(str, self.faults)) or 'never'}"
+        return f"{self.scenario}, {', then '.join(map(str, self.faults)) or 'never killed'}"
 
 
 @dataclass
@@ -64,7 +63,7 @@ class Oracle:
     def faults(self) -> list[Fault]:
         """All there are, from the beginning of a life to its end."""
         commits = [Fault(number, side) for number in range(1, self.commits + 1) for side in (BEFORE, AFTER)]
-        return [*commits, *(Fault(number, NOTED) for number in range(1, self.notes + 1))]
+        return [*commits, *(Fault(number, side) for number in range(1, self.notes + 1) for side in (NOTED, CLOSED))]
 
 
 class Stage:
@@ -82,7 +81,7 @@ class Stage:
             ended = live(SCENARIOS[name], place, 1, None)
             if ended.failure:
                 raise AssertionError(f"{name}: {ended.failure}")
-            made = sum(note["is"] in BY_THE_WORKER for note in notes.read(place.notes))
+            made = sum(note["is"] in notes.BY_THE_WORKER for note in notes.read(place.notes))
             self._oracles[name] = Oracle(journal.read(place.state), ended.commits, made)
             shutil.rmtree(place.folder)
         return self._oracles[name]
@@ -92,12 +91,12 @@ class Stage:
         judge, report = Judge(place.state, place.notes, place.folder / "copy"), Report()
         for number, fault in enumerate([*story.faults, None], 1):
             ended = live(scenario, place, number, fault)
-            judge.look()
+            judge.look(in_good_order=not ended.killed)
             report.figures["lives"] += 1
-            report.figures["kills"] += ended.killed
+            report.figures.update(kills=int(ended.killed), closings=int(ended.closed))
             if ended.failure:
                 judge.findings.append(Finding("broken", ended.failure))
-            if not ended.killed:
+            if not (ended.killed or ended.closed):
                 break
         self.kills += report.figures["kills"]
         judge.compare_ends(oracle.end, scenario.may_differ)
@@ -115,7 +114,7 @@ class Stage:
 
 
 def every_point(stage: Stage, scenario: Scenario) -> Iterator[Story]:
-    """Killed once: on both sides of each commit, and at each note."""
+    """Killed once, on both sides of each commit and at each note, or closed there."""
     for fault in stage.oracle(scenario.name).faults():
         yield Story(scenario.name, [fault])
 

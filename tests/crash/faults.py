@@ -1,5 +1,6 @@
 """Where a process is killed: before or after its n-th commit, counted by SQLite itself on each of its connections; or
-when its Worker makes its n-th note, in the middle of an attempt or between a result and what run() does with it.
+when its Worker makes its n-th note, in the middle of an attempt or between a result and what run() does with it. At
+such a moment it may also be closed in good order, as a reload does it: attempts in progress do not count then.
 
 Nothing in the product knows of it: apsw calls `connection_hooks` for every connection that is opened. SQLite calls the
 commit hook when all is written but the commit itself; a statement's profile event comes when the statement is over.
@@ -19,18 +20,20 @@ import apsw
 BEFORE: Final = "before"
 AFTER: Final = "after"
 NOTED: Final = "noted"
-Side = Literal["before", "after", "noted"]
+CLOSED: Final = "closed"
+Side = Literal["before", "after", "noted", "closed"]
 
 
 @dataclass(frozen=True)
 class Fault:
-    """kill -9 before the n-th commit of a process (1 is the first), or right after it, or at its Worker's n-th note."""
+    """At the n-th commit of a process, or the n-th note of its Worker (1 is the first)."""
 
     number: int
     side: Side
 
     def __str__(self) -> str:
-        return f"at note {self.number}" if self.side == NOTED else f"{self.side} commit {self.number}"
+        words = {BEFORE: "killed before commit", AFTER: "killed after commit", NOTED: "killed at note"}
+        return f"{words.get(self.side, 'closed at note')} {self.number}"
 
 
 class Commits:

@@ -48,14 +48,16 @@ class Judge:
         self._notes = notes_path
         self._scratch = scratch
         self._offset = 0
+        self._uncounted = 0
         self._known: dict[str, Known] = {}
         self._before = Snapshot()
         self.now = Snapshot()
         self.findings: list[Finding] = []
         self.counts: Counter[str] = Counter()
 
-    def look(self) -> None:
-        """Compare what there is now with all that was known."""
+    def look(self, *, in_good_order: bool) -> None:
+        """Compare what there is now with all that was known. `in_good_order`: the life that is over was not killed."""
+        self._uncounted = int(in_good_order)
         copy = self._copied()
         self._before, self.now = self.now, journal.read(copy)
         new = notes.read(self._notes, self._offset)
@@ -68,6 +70,8 @@ class Judge:
         for instance_id, known in self._known.items():
             self._compare_with_what_was_seen(instance_id, known)
             self._compare_with_what_was_acked(instance_id, known)
+            if in_good_order:
+                self._take_back_attempts(instance_id, known)
 
     def compare_ends(self, oracle: Snapshot, may_differ: frozenset[str]) -> None:
         """With what a life without kills has left."""
@@ -88,6 +92,14 @@ class Judge:
             if events != wanted_events:
                 self._find("differing", f"events of {instance_id}: {events}, not {wanted_events}")
         self._find_effects()
+
+    def _take_back_attempts(self, instance_id: str, known: Known) -> None:
+        """An attempt that was cut short in good order is made again under its number."""
+        key = self.now.key(instance_id)
+        for step, attempt in known.attempts.items():
+            row = self.now.steps.get((key, *step)) if key is not None else None
+            if row is not None and row.attempts == attempt - 1:
+                known.attempts[step] = row.attempts
 
     # What notes say
 
@@ -124,7 +136,7 @@ class Judge:
             self._find("duplicated", f"{note['id']}: {step} was recorded, and is made again: {note}")
         if note["attempt"] is None:
             return
-        if note["attempt"] <= known.attempts.get(step, 0):
+        if note["attempt"] <= known.attempts.get(step, 0) :
             self._find("duplicated", f"{note['id']}: an attempt of {step} did not count: {note}")
         if note["attempt"] > note["limit"] + 1:
             self._find("duplicated", f"{note['id']}: too many attempts of {step}: {note}")
@@ -154,7 +166,7 @@ class Judge:
         elif was.state in OUTCOMES:
             if (now.state, now.result, now.error) != (was.state, was.result, was.error):
                 self._find("differing", f"step {place} was {was}, now {now}")
-        elif now.attempts < was.attempts:
+        elif now.attempts < was.attempts - self._uncounted:
             self._find("lost", f"attempts of {place}: {was.attempts}, now {now.attempts}")
         elif (now.state, now.attempts) == (was.state, was.attempts) and now.wake_ms != was.wake_ms:
             if not any(note["action"] == "resume" for note in known.asked):  # which moves it

@@ -7,23 +7,24 @@ time goes on where the one before it was killed.
 from __future__ import annotations
 
 import dataclasses
+import json
 import os
 import signal
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, NoReturn
+from typing import Any, Final, NoReturn
 
 from flarebed.emulator.config.load import load
 from flarebed.emulator.config.model import Config
 from flarebed.emulator.testing.session import START_MS, Session, StuckError
 from tests.crash import notes
 from tests.crash.client import Client
-from tests.crash.faults import NOTED, Commits, Fault
-from tests.crash.notes import Notebook
+from tests.crash.faults import CLOSED, NOTED, Commits, Fault
+from tests.crash.notes import BY_THE_WORKER, Notebook
 from tests.crash.scenarios import Scenario
 
 PROJECT: Final = Path(__file__).parent / "project"
@@ -52,9 +53,10 @@ class Place:
 
 @dataclass(frozen=True)
 class Ended:
-    """How a life ended: killed at its fault, or in peace after so many commits and notes of its Worker."""
+    """How a life ended: killed or closed at its fault, or in peace after so many commits."""
 
-    killed: bool
+    killed: bool = False
+    closed: bool = False
     commits: int = 0
     failure: str = ""
 
@@ -71,18 +73,18 @@ def live(scenario: Scenario, place: Place, number: int, fault: Fault | None) -> 
         said = pipe.read()
     code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
     if code == -signal.SIGKILL and fault is not None:
-        return Ended(True)
+        return Ended(killed=True)
     if code == 0:
-        return Ended(False, int(said))
-    return Ended(False, failure=f"life {number} ended with {code}: {place.log.read_text() if place.log.exists() else ''}")
+        commits, closed = json.loads(said)
+        return Ended(closed=closed, commits=commits)
+    return Ended(failure=f"life {number} ended with {code}: {place.log.read_text() if place.log.exists() else ''}")
 
 
 def _be(scenario: Scenario, place: Place, number: int, fault: Fault | None, writer: int) -> NoReturn:
     signal.alarm(_LONGEST_S)
     code = 1
     try:
-        commits = play(scenario, place, number, fault)
-        os.write(writer, str(commits).encode())
+        os.write(writer, json.dumps(play(scenario, place, number, fault)).encode())
         code = 0
     except BaseException:
         with place.log.open("a") as log:
@@ -91,8 +93,8 @@ def _be(scenario: Scenario, place: Place, number: int, fault: Fault | None, writ
         os._exit(code)
 
 
-def play(scenario: Scenario, place: Place, number: int, fault: Fault | None) -> int:
-    """Play the script to its end and run until nothing more can happen; returns the number of commits."""
+def play(scenario: Scenario, place: Place, number: int, fault: Fault | None) -> tuple[int, bool]:
+    """Play the script to its end and run until nothing more can happen. The number of commits; whether cut short."""
     past = notes.read(place.notes)
     notebook = Notebook(place.notes, number)
     session: Session | None = None
@@ -108,19 +110,33 @@ def play(scenario: Scenario, place: Place, number: int, fault: Fault | None) -> 
             config(place, number, fault), place.state, lambda *said: print(*said, file=log), start_ms=start_ms
         )
         session.run(session.app.resources["d1"].bindings()["DB"].exec(CREATE_EFFECTS))
-        session.run(scenario.script(Client(session, notebook)))
-        run_out(session)
-        notebook.note("rests", session.clock.now_ms())
+        is_closed = played(session, scenario.script(Client(session, notebook)), closing(fault, place, number))
+        notebook.note("closes" if is_closed else "rests", session.clock.now_ms())
         session.close()
-    return commits.count
+    return commits.count, is_closed
 
 
-def run_out(session: Session) -> None:
-    """Until nothing is left to do, however far away."""
+def played(session: Session, script: Coroutine[Any, Any, None], is_due: Callable[[], bool]) -> bool:
+    """Until nothing is left to do, however far away; true if it is to be closed before."""
+    task = session.loop.create_task(script)
     try:
-        session.run_until(lambda: False)
+        session.run_until(is_due)
     except StuckError:
-        pass
+        task.result()
+        return False
+    task.cancel()
+    return True
+
+
+def closing(fault: Fault | None, place: Place, number: int) -> Callable[[], bool]:
+    if fault is None or fault.side != CLOSED:
+        return lambda: False
+
+    def is_due() -> bool:
+        made = [note for note in notes.read(place.notes) if note["life"] == number and note["is"] in BY_THE_WORKER]
+        return len(made) >= fault.number
+
+    return is_due
 
 
 def config(place: Place, number: int, fault: Fault | None = None) -> Config:

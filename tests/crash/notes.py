@@ -8,9 +8,11 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 Note = dict[str, Any]
+
+BY_THE_WORKER: Final = ("runs", "begins", "returns", "saw")
 
 
 def read(path: Path, offset: int = 0) -> list[Note]:

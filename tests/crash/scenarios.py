@@ -87,6 +87,14 @@ async def effects(client: Client) -> None:
     await client.create("i", "effects")
 
 
+async def family(client: Client) -> None:
+    await client.create("i", "parent")
+
+
+async def unserialisable(client: Client) -> None:
+    await client.create("i", "unserialisable")
+
+
 async def batch(client: Client) -> None:
     await client.create_batch("quick", *(f"b{number}" for number in range(8)))
     await client.create_batch("sleeps", "b0", "c0", "c1")
@@ -174,7 +182,7 @@ SCENARIOS = {
     for scenario in (
         Scenario(steps), Scenario(sleeps), Scenario(delays), Scenario(frugal, frozenset({"i"})), Scenario(ends),
         Scenario(events), Scenario(crowd), Scenario(side_by_side), Scenario(dependencies), Scenario(effects),
-        Scenario(batch), Scenario(pauses), Scenario(paused_at_once), Scenario(terminated), Scenario(restarted),
+        Scenario(family), Scenario(unserialisable), Scenario(batch), Scenario(pauses), Scenario(paused_at_once), Scenario(terminated), Scenario(restarted),
         Scenario(restarted_from_a_step), Scenario(deleted),
     )
 }  # fmt: skip

@@ -187,10 +187,38 @@ async def failing(tell):
     raise ValueError("the end")
 
 
+async def parent(tell):
+    """Makes an instance in a step, and asks in another until that one has ended."""
+
+    async def create(env, nonce):
+        try:
+            await env.FLOW.create(id="child", params={"shape": "quick"})
+        except Exception as error:
+            if "already exists" not in str(error):
+                raise
+
+    async def ask(env, nonce):
+        if (await (await env.FLOW.get("child")).status())["status"] != "complete":
+            raise ValueError("not yet")
+
+    return [await tell.do("creates", before=create), await tell.do("asks", before=ask)]
+
+
+async def unserialisable(tell):
+    """Ends the instance on the spot."""
+    first = await tell.do("first")
+
+    @tell.step.do("no value", config=PATIENT)
+    async def no_value():
+        return object()
+
+    return [first, await tell.attempted(no_value())]
+
+
 SHAPES = {
     shape.__name__: shape
     for shape in (
         steps, sleeps, events, crowd, side_by_side, dependencies, plodding, stubborn, effects, frugal, delays, quick,
-        stepless, failing,
+        stepless, failing, parent, unserialisable,
     )
 }  # fmt: skip

@@ -40,10 +40,11 @@ class Teller:
         self._counts[kind, name] += 1
         return self._counts[kind, name]
 
-    async def do(self, name, seconds=0, fail=None, config=PATIENT, effect=None, inner=None):
+    async def do(self, name, seconds=0, fail=None, config=PATIENT, effect=None, before=None, inner=None):
         """A step whose result nobody could make again; `seconds` may depend on the attempt.
 
-        `fail(attempt)` raises, `inner()` makes steps within this one.
+        `fail(attempt)` raises, `inner()` makes steps within this one, `before` is an effect that leaves no trace of its
+        own, `effect` one that leaves the nonce.
         """
         count = self.count("do", name)
 
@@ -53,6 +54,8 @@ class Teller:
             self.note("begins", name=name, count=count, attempt=ctx["attempt"], limit=config["retries"]["limit"])
             if duration_s := seconds(ctx["attempt"]) if callable(seconds) else seconds:
                 await asyncio.sleep(duration_s)
+            if before:
+                await before(self.env, value["nonce"])
             if effect:
                 await effect(self.env, value["nonce"])
             if inner:
