@@ -9,6 +9,7 @@ import os
 import random
 import shutil
 import tempfile
+import traceback
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -35,6 +36,7 @@ Faults = Sequence[Fault]
 class Story:
     scenario: str
     faults: Faults
+    sabotage: str = ""
 
     def __str__(self) -> str:
         return f"{self.scenario}, {', then '.join(map(str, self.faults)) or 'never killed'}"
@@ -73,6 +75,7 @@ class Stage:
         self._folder = folder
         self._told = 0
         self.kills = 0
+        self.has_found = False
         self._oracles: dict[str, Oracle] = {}
 
     def oracle(self, name: str) -> Oracle:
@@ -103,6 +106,7 @@ class Stage:
         report.figures += judge.counts
         report.figures.update(stories=1, instances=len(judge.now.instances), steps=len(judge.now.steps))
         report.findings = [(story, finding) for finding in judge.findings]
+        self.has_found |= bool(judge.findings)
         shutil.rmtree(place.folder)
         return report
 
@@ -136,34 +140,46 @@ def again_and_again(stage: Stage, scenario: Scenario, dice: random.Random) -> St
     )
 
 
-def told_side_by_side(jobs: Sequence[Callable[[Stage], Iterable[Story]]], on_report: Callable[[Report], None]) -> None:
-    """Tell the stories of each job in a process of its own; `on_report` hears of each story."""
-    left = []
-    workers = []
-    for job in jobs:
-        receiver, sender = Pipe(duplex=False)
-        pid = os.fork()
-        if pid == 0:
-            receiver.close()
-            os._exit(_work(job, sender))
-        sender.close()
-        left.append(receiver)
-        workers.append(pid)
-    while left:
-        for receiver in wait(left):
-            try:
-                on_report(receiver.recv())
-            except EOFError:
-                left.remove(receiver)
-                receiver.close()
-    if any(os.waitpid(pid, 0)[1] != 0 for pid in workers):
-        raise AssertionError("a process that tells stories has failed")
+Job = Callable[[Stage], Iterable[Story]]
 
 
-def _work(job: Callable[[Stage], Iterable[Story]], sender: Connection) -> int:
+def told_side_by_side(jobs: Sequence[Job], on_report: Callable[[Report], None]) -> None:
+    """Tell the stories of each job in a process of its own; `on_report` hears of each story.
+
+    To be called in a process without threads, for it forks.
+    """
     where = IN_MEMORY if os.access(IN_MEMORY, os.W_OK) else None
-    with sender, tempfile.TemporaryDirectory(dir=where) as folder, warm(Path(folder)):
-        stage = Stage(Path(folder))
-        for story in job(stage):
-            sender.send(stage.tell(story))
-    return 0
+    with tempfile.TemporaryDirectory(dir=where) as folder:
+        warm(Path(folder))
+        begun = [_begun(job, Path(folder) / f"job{index}") for index, job in enumerate(jobs)]
+        left = [receiver for receiver, _ in begun]
+        while left:
+            for receiver in wait(left):
+                try:
+                    on_report(receiver.recv())
+                except EOFError:
+                    left.remove(receiver)
+                    receiver.close()
+        if max(os.waitpid(pid, 0)[1] for _, pid in begun):
+            raise AssertionError("a process that tells stories has failed")
+
+
+def _begun(job: Job, folder: Path) -> tuple[Connection, int]:
+    receiver, sender = Pipe(duplex=False)
+    pid = os.fork()
+    if pid == 0:
+        receiver.close()
+        folder.mkdir()
+        code = 1
+        try:
+            stage = Stage(folder)
+            for story in job(stage):
+                sender.send(stage.tell(story))
+            sender.close()
+            code = 0
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            os._exit(code)
+    sender.close()
+    return receiver, pid

@@ -1,4 +1,4 @@
-"""The client of a scenario, in the Worker's process and killed with it: it notes what it asks, and what was acknowledged.
+"""The client of a scenario, in the Worker's process and killed with it: it notes what it asks, and what was granted.
 
 A scenario's script is played from its beginning in each life. What an earlier life has seen acknowledged is not asked
 again; what was under way when it was killed is looked up in the journal, and asked again if it did not happen.
@@ -68,9 +68,7 @@ class Client:
     async def restart(self, instance_id: str, name: str | None = None) -> None:
         """From the beginning, or from the first step of that name."""
         options = UNDEFINED if name is None else {"from": {"name": name}}
-        await self._call(
-            "restart", instance_id, lambda before, now: now.key(instance_id) != before, options, name=name
-        )
+        await self._call("restart", instance_id, lambda before, now: now.key(instance_id) != before, options, name=name)
 
     async def delete(self, instance_id: str) -> None:
         await self._call("delete", instance_id, lambda _, now: instance_id not in now.instances)

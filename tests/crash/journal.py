@@ -1,4 +1,4 @@
-"""What stands in a workflow's journal: read by the judge from a copy after each death, and by a client that was cut off.
+"""What stands in a workflow's journal: read by the judge after each death, and by a client that was cut off.
 
 Only the columns that carry the promises; of what else the journal has, the judge knows nothing.
 """
@@ -16,6 +16,10 @@ from flarebed.bindings.codec import decode
 JOURNAL = Path("flarebed") / "workflows" / "flow.sqlite"
 ENDED = ("complete", "errored", "terminated")
 OUTCOMES = ("done", "failed")
+
+_INSTANCES = "SELECT id, key, status, output, error FROM instances"
+_STEPS = "SELECT instance, kind, name, count, state, attempts, wake_ms, result, error FROM steps ORDER BY seq"
+_EVENTS = "SELECT instance, type, payload FROM events ORDER BY seq"
 
 Place = tuple[int, str, str, int]
 """An instance's key, and a step's kind, name and count."""
@@ -76,14 +80,11 @@ def read(state: Path) -> Snapshot:
         return found
     connection = apsw.Connection(str(path))
     try:
-        for name, key, status, output, error in connection.execute("SELECT id, key, status, output, error FROM instances"):
+        for name, key, status, output, error in connection.execute(_INSTANCES):
             found.instances[name] = InstanceRow(key, status, None if output is None else decode(output), error)
-        for *place, state_, attempts, wake_ms, result, error in connection.execute(
-            "SELECT instance, kind, name, count, state, attempts, wake_ms, result, error FROM steps ORDER BY seq"
-        ):
-            key, kind, name, count = place
-            found.steps[key, kind, name, count] = StepRow(state_, attempts, wake_ms, result, error)
-        for key, kind, payload in connection.execute("SELECT instance, type, payload FROM events ORDER BY seq"):
+        for key, kind, name, count, *row in connection.execute(_STEPS):
+            found.steps[key, kind, name, count] = StepRow(*row)
+        for key, kind, payload in connection.execute(_EVENTS):
             found.events.append(EventRow(key, kind, decode(payload)))
     except apsw.SQLError as error:
         if "no such table" not in str(error):

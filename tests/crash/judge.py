@@ -48,7 +48,8 @@ class Judge:
         self._notes = notes_path
         self._scratch = scratch
         self._offset = 0
-        self._uncounted = 0
+        self._reloaded = False
+        self._uncounted = self._repeated = 0  # attempts that a life cut short itself are made again under their number
         self._known: dict[str, Known] = {}
         self._before = Snapshot()
         self.now = Snapshot()
@@ -57,13 +58,15 @@ class Judge:
 
     def look(self, *, in_good_order: bool) -> None:
         """Compare what there is now with all that was known. `in_good_order`: the life that is over was not killed."""
-        self._uncounted = int(in_good_order)
         copy = self._copied()
         self._before, self.now = self.now, journal.read(copy)
         new = notes.read(self._notes, self._offset)
         self._offset = self._notes.stat().st_size if self._notes.exists() else 0
         for known in self._known.values():
             known.is_new = False
+        reloaded, self._reloaded = self._reloaded, any(note["is"] == "reloads" for note in new)
+        self._uncounted = int(in_good_order or self._reloaded)
+        self._repeated = int(reloaded or self._reloaded)
         for note in new:
             self._hear(note)
         self._compare_journals()
@@ -136,7 +139,7 @@ class Judge:
             self._find("duplicated", f"{note['id']}: {step} was recorded, and is made again: {note}")
         if note["attempt"] is None:
             return
-        if note["attempt"] <= known.attempts.get(step, 0) :
+        if note["attempt"] <= known.attempts.get(step, 0) - self._repeated:
             self._find("duplicated", f"{note['id']}: an attempt of {step} did not count: {note}")
         if note["attempt"] > note["limit"] + 1:
             self._find("duplicated", f"{note['id']}: too many attempts of {step}: {note}")
@@ -161,6 +164,7 @@ class Judge:
             self._find("broken", f"steps of no instance: {orphans}")
 
     def _compare_step(self, place: Place, was: StepRow, now: StepRow | None, known: Known) -> None:
+        moved = any(note["action"] == "resume" for note in known.asked)
         if now is None:
             self._find("lost", f"step {place}")
         elif was.state in OUTCOMES:
@@ -168,9 +172,8 @@ class Judge:
                 self._find("differing", f"step {place} was {was}, now {now}")
         elif now.attempts < was.attempts - self._uncounted:
             self._find("lost", f"attempts of {place}: {was.attempts}, now {now.attempts}")
-        elif (now.state, now.attempts) == (was.state, was.attempts) and now.wake_ms != was.wake_ms:
-            if not any(note["action"] == "resume" for note in known.asked):  # which moves it
-                self._find("differing", f"the time of {place}: {was.wake_ms}, now {now.wake_ms}")
+        elif (now.state, now.attempts) == (was.state, was.attempts) and now.wake_ms != was.wake_ms and not moved:
+            self._find("differing", f"the time of {place}: {was.wake_ms}, now {now.wake_ms}")
 
     def _compare_events(self, current: dict[int, str]) -> None:
         for key in current:

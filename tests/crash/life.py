@@ -1,4 +1,4 @@
-"""One life: a process of its own, forked from a warm one, that opens the state, plays its script, and is killed or ends.
+"""One life: a process of its own, forked from a warm one: it opens the state, plays its script, and is killed or ends.
 
 The process has its own connections, loop, clock and Worker; only imported modules come from its parent. Its virtual
 time goes on where the one before it was killed.
@@ -10,10 +10,8 @@ import dataclasses
 import json
 import os
 import signal
-import sys
 import traceback
-from collections.abc import Callable, Coroutine, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NoReturn
@@ -147,10 +145,7 @@ def config(place: Place, number: int, fault: Fault | None = None) -> Config:
     return dataclasses.replace(loaded, vars=values)
 
 
-@contextmanager
-def warm(folder: Path) -> Iterator[None]:
+def warm(folder: Path) -> None:
     """Import what a life needs, once, for all that are forked from this process."""
     session = Session(config(Place(folder), 0), folder / "warm", lambda level, text: None)
     session.close()
-    sys.stdout.flush()
-    yield

@@ -182,7 +182,7 @@ SCENARIOS = {
     for scenario in (
         Scenario(steps), Scenario(sleeps), Scenario(delays), Scenario(frugal, frozenset({"i"})), Scenario(ends),
         Scenario(events), Scenario(crowd), Scenario(side_by_side), Scenario(dependencies), Scenario(effects),
-        Scenario(family), Scenario(unserialisable), Scenario(batch), Scenario(pauses), Scenario(paused_at_once), Scenario(terminated), Scenario(restarted),
-        Scenario(restarted_from_a_step), Scenario(deleted),
+        Scenario(family), Scenario(unserialisable), Scenario(batch), Scenario(pauses), Scenario(paused_at_once),
+        Scenario(terminated), Scenario(restarted), Scenario(restarted_from_a_step), Scenario(deleted),
     )
 }  # fmt: skip

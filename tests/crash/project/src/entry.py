@@ -2,6 +2,7 @@
 
 import asyncio
 from datetime import UTC, datetime, timedelta
+from urllib.parse import urlparse
 
 from telling import PATIENT, Teller
 from workers import Response, WorkerEntrypoint, WorkflowEntrypoint
@@ -19,8 +20,18 @@ class Flow(WorkflowEntrypoint):
 
 
 class Default(WorkerEntrypoint):
+    """For clients that come over HTTP: /create/<id>/<shape>, /send/<id>/<type>/<payload>, /prepare."""
+
     async def fetch(self, request):
-        return Response("")
+        match urlparse(request.url).path.split("/")[1:]:
+            case ["create", instance_id, shape]:
+                await self.env.FLOW.create(id=instance_id, params={"shape": shape})
+            case ["send", instance_id, event_type, payload]:
+                instance = await self.env.FLOW.get(instance_id)
+                await instance.sendEvent({"type": event_type, "payload": payload})
+            case ["prepare"]:
+                await self.env.DB.exec("CREATE TABLE IF NOT EXISTS effects (nonce TEXT PRIMARY KEY)")
+        return Response("done")
 
 
 def until_attempt(wanted, error=ValueError):
@@ -137,18 +148,31 @@ async def stubborn(tell):
     return seen
 
 
+async def insert(env, nonce):
+    await env.DB.prepare("INSERT INTO effects (nonce) VALUES (?)").bind(nonce).run()
+
+
+async def put(env, nonce):
+    await env.KV.put(nonce, "here")
+
+
 async def effects(tell):
-    async def insert(env, nonce):
-        await env.DB.prepare("INSERT INTO effects (nonce) VALUES (?)").bind(nonce).run()
-
-    async def put(env, nonce):
-        await env.KV.put(nonce, "here")
-
     written = []
     for number in range(3):
         written.append(await tell.do(f"row {number}", effect=insert))
         written.append(await tell.do(f"key {number}", effect=put))
     return written
+
+
+async def hasty(tell):
+    """A little of everything within a second of real time."""
+    at_once = {"retries": {"limit": 40, "delay": 50, "backoff": "constant"}}
+    first = await tell.do("first", seconds=0.02, effect=insert)
+    await tell.sleep("nap", 100)
+    word = await tell.wait("word", "word")
+    parts = await asyncio.gather(*(tell.do(f"part {number}", seconds=number / 50) for number in range(3)))
+    flaky = await tell.do("flaky", fail=until_attempt(2), config=at_once, effect=put)
+    return [first, word, *parts, flaky]
 
 
 async def frugal(tell):
@@ -219,6 +243,6 @@ SHAPES = {
     shape.__name__: shape
     for shape in (
         steps, sleeps, events, crowd, side_by_side, dependencies, plodding, stubborn, effects, frugal, delays, quick,
-        stepless, failing, parent, unserialisable,
+        stepless, failing, parent, unserialisable, hasty,
     )
 }  # fmt: skip
