@@ -65,7 +65,8 @@ def few(options: Any, scenarios: list[Scenario], share: int, stage: Stage) -> It
 
 def sabotaged(name: str, stage: Stage) -> Iterator[Story]:
     """In this process only, and after it was seen how a life ends."""
-    stories = list(spread(stage, SCENARIOS["crowd"], 24))
+    scenario = SCENARIOS["crowd"]
+    stories = [*spread(stage, scenario, 24), *every_point(stage, scenario)]
     SABOTAGES[name]()
     for story in stories:
         if not stage.has_found:

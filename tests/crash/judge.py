@@ -164,7 +164,8 @@ class Judge:
             self._find("broken", f"steps of no instance: {orphans}")
 
     def _compare_step(self, place: Place, was: StepRow, now: StepRow | None, known: Known) -> None:
-        moved = any(note["action"] == "resume" for note in known.asked)
+        resumed = any(note["action"] == "resume" for note in known.asked)
+        taken_back = now is not None and now.wake_ms is None and self._uncounted  # an attempt that had begun by then
         if now is None:
             self._find("lost", f"step {place}")
         elif was.state in OUTCOMES:
@@ -172,7 +173,9 @@ class Judge:
                 self._find("differing", f"step {place} was {was}, now {now}")
         elif now.attempts < was.attempts - self._uncounted:
             self._find("lost", f"attempts of {place}: {was.attempts}, now {now.attempts}")
-        elif (now.state, now.attempts) == (was.state, was.attempts) and now.wake_ms != was.wake_ms and not moved:
+        elif (now.state, now.attempts) != (was.state, was.attempts) or resumed or taken_back:
+            return
+        elif now.wake_ms != was.wake_ms:
             self._find("differing", f"the time of {place}: {was.wake_ms}, now {now.wake_ms}")
 
     def _compare_events(self, current: dict[int, str]) -> None:

@@ -30,12 +30,12 @@ def told(*options: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_nothing_is_lost(scenario: str) -> None:
-    assert [found for found in told("--few", "4")["findings"] if found["scenario"] == scenario] == []
+    assert [found for found in told("--few", "3")["findings"] if found["scenario"] == scenario] == []
 
 
 def test_processes_were_killed() -> None:
-    figures = told("--few", "4")["figures"]
-    assert figures["stories"] == 4 * len(SCENARIOS)
+    figures = told("--few", "3")["figures"]
+    assert figures["stories"] == 3 * len(SCENARIOS)
     assert figures["kills"] > figures["stories"]
 
 
