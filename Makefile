@@ -6,7 +6,7 @@ PYTHON := .venv/bin/python
 READY := .venv/.ready
 TYPES := build/typecheck/flarebed
 
-.PHONY: test check format demo bench clean
+.PHONY: test check format demo bench crash clean
 
 test: check
 	$(PYTHON) -m pytest -q
@@ -28,6 +28,10 @@ demo: $(READY)
 # Compares with `wrangler dev`: `make bench`, or `make bench QUICK=1` for a first impression.
 bench: $(READY)
 	@sh bench/run.sh $(if $(QUICK),quick,full)
+
+# Kills a Worker's process thousands of times (docs/durability.md): `make crash`, or `make crash KILLS=500`.
+crash: $(READY)
+	@$(PYTHON) -m tests.crash --kills $(or $(KILLS),3000)
 
 clean:
 	rm -rf .venv build dist *.egg-info

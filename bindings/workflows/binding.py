@@ -123,7 +123,7 @@ class InstanceImpl:
         return {"id": self.id, "binding": {}}
 
     async def status(self) -> dict[str, Any]:
-        return self._workflow.status(self.id)
+        return await self._workflow.status(self.id)
 
     async def pause(self) -> Any:
         """At once, or when the attempts in progress are over; of no effect on an instance at its end."""

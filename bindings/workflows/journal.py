@@ -246,8 +246,9 @@ class Journal(Agenda):
     # What is done to an instance
 
     def pause(self, key: int, now_ms: float) -> None:
+        """At once, unless attempts are being made (those of a queued instance were, by a process that is gone)."""
         rows = self._db.execute(
-            "UPDATE instances SET paused_ms = ?, status = CASE WHEN EXISTS ("
+            "UPDATE instances SET paused_ms = ?, status = CASE WHEN status = 'running' AND EXISTS ("
             "   SELECT 1 FROM steps WHERE instance = key AND state = 'attempting'"
             " ) THEN 'waitingForPause' ELSE 'paused' END WHERE key = ? AND status IN ('queued', 'running')"
             " AND rollback IS NULL RETURNING status",

@@ -81,10 +81,12 @@ class Workflow:
         await self._written()
         return [key is not None for key in keys]
 
-    def status(self, instance_id: str) -> dict[str, Any]:
+    async def status(self, instance_id: str) -> dict[str, Any]:
         instance = self.instance(instance_id)
         waiting = instance.status == "running" and self._journal.is_waiting(instance.key)
-        return view.status(instance, waiting, self._outputs(instance.key))
+        shown = view.status(instance, waiting, self._outputs(instance.key))
+        await self._journal.durable()  # what a user has seen can't be undone by a crash
+        return shown
 
     def _outputs(self, key: int) -> list[Any]:
         """What steps returned, and the payloads of events, in the order in which they came."""

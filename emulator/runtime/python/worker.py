@@ -165,7 +165,9 @@ class PythonWorker:
         task = io.create_task(_report(work, done))
         try:
             return await done
-        except asyncio.CancelledError:
+        except asyncio.CancelledError as error:
+            if not done.cancelled():  # the Worker's own, of something that it has cancelled itself
+                raise thrown_by(error) from error
             task.cancel()
             raise
 

@@ -7,6 +7,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 
 from flarebed.bindings.errors import JsError
@@ -203,6 +204,29 @@ def test_what_run_has_seen_is_on_disk(tmp_path: Path) -> None:
     machine.live(body, first)
     machine.live(body, second)
     assert machine.ran == {"a": 1, "killed": 1}
+
+
+def test_what_status_tells_is_on_disk(tmp_path: Path) -> None:
+    """Asked when the end is written, and not committed yet."""
+    machine = Machine(tmp_path)
+    told: list[str] = []
+
+    async def ask(life: Life) -> None:
+        told.append((await life.status("i"))["status"])
+        disk = apsw.Connection(str(tmp_path / "flarebed" / "workflows" / "flow.sqlite"))
+        told.extend(status for (status,) in disk.execute("SELECT status FROM instances"))
+        disk.close()
+
+    async def body(event: Any, step: Any) -> None:
+        assert machine.life is not None
+        machine.life.clock.spawn(ask(machine.life), "asks in this very turn")
+
+    async def story(life: Life) -> None:
+        await life.flow.create({"id": "i"})
+        await life.settle()
+
+    machine.live(body, story)
+    assert told == ["complete", "complete"]
 
 
 def test_an_attempt_that_a_graceful_end_cut_short_does_not_count(tmp_path: Path) -> None:

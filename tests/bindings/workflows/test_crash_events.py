@@ -110,6 +110,31 @@ def test_a_pause_that_waited_for_an_attempt_when_the_process_ended(tmp_path: Pat
     assert machine.ran == {"f": 2}
 
 
+def test_a_pause_before_an_interrupted_attempt_is_made_anew(tmp_path: Path) -> None:
+    """Nobody makes the attempt that the journal still has: there is nothing to wait for."""
+    machine = Machine(tmp_path)
+
+    async def body(event: Any, step: Any) -> Any:
+        return await step.do("f", machine.step("f", 1, duration_ms=1_000))
+
+    async def first(life: Life) -> None:
+        await life.flow.create({"id": "i"})
+        await life.advance(500)
+
+    async def second(life: Life) -> None:
+        instance = await life.flow.get("i")
+        await instance.pause()
+        await life.settle()
+        assert await life.outcome() == ("paused", None)
+        await instance.resume()
+        await life.advance(1_000)
+        assert await life.outcome() == ("complete", 1)
+
+    machine.live(body, first)
+    machine.live(body, second)
+    assert machine.ran == {"f": 2}
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_a_random_life(tmp_path: Path, seed: int) -> None:
     """Three instances, whatever is done to them and however often the process dies: each effect once, in order."""

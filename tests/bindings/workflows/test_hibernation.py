@@ -178,17 +178,17 @@ def test_pause_and_resume_shift_its_time(tmp_path: Path) -> None:
 )
 def test_what_else_is_done_to_it(tmp_path: Path, what: str, status: str | None, later: str | None) -> None:
     async def work() -> None:
-        def status_of(life: Life) -> str | None:
+        async def status_of(life: Life) -> str | None:
             instance = life.resources._own[0]._journal.instance("i")
-            return None if instance is None else life.resources._own[0].status("i")["status"]
+            return None if instance is None else (await life.status("i"))["status"]
 
         life = await sleeping(tmp_path, Story())
         await life.advance(GRACE_MS)
         await getattr(await life.flow.get("i"), what)()
         await life.settle()
-        assert status_of(life) == status
+        assert await status_of(life) == status
         await life.advance(2 * HOUR_MS)
-        assert status_of(life) == later
+        assert await status_of(life) == later
         await life.end()
 
     run(work())

@@ -1,0 +1,185 @@
+"""Many stories: a scenario is lived through again and again, and its process killed at another commit each time.
+
+A story ends when a life of it is not killed any more; then its end is compared with that of a life without kills.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import tempfile
+import traceback
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+from typing import Final
+
+from tests.crash import journal, notes
+from tests.crash.faults import AFTER, BEFORE, CLOSED, NOTED, Fault
+from tests.crash.journal import Snapshot
+from tests.crash.judge import Finding, Judge
+from tests.crash.life import Place, live, warm
+from tests.crash.scenarios import SCENARIOS, Scenario
+
+IN_MEMORY: Final = Path("/dev/shm")
+"""To SIGKILL a file system in memory is as any other, and its fsync costs nothing."""
+
+Faults = Sequence[Fault]
+"""Where the lives of a story are killed, one after another; the life after the last is not."""
+
+
+@dataclass(frozen=True)
+class Story:
+    scenario: str
+    faults: Faults
+    sabotage: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.scenario}, {', then '.join(map(str, self.faults)) or 'never killed'}"
+
+
+@dataclass
+class Report:
+    """Figures: stories, kills, instances, attempts, results ...; and what was found, with the story to play again."""
+
+    figures: Counter[str] = field(default_factory=Counter)
+    findings: list[tuple[Story, Finding]] = field(default_factory=list)
+
+    def add(self, other: Report) -> None:
+        self.figures += other.figures
+        self.findings += other.findings
+
+
+@dataclass(frozen=True)
+class Oracle:
+    """What a life without kills leaves, in how many commits and notes of the Worker."""
+
+    end: Snapshot
+    commits: int
+    notes: int
+
+    def faults(self) -> list[Fault]:
+        """All there are, from the beginning of a life to its end."""
+        commits = [Fault(number, side) for number in range(1, self.commits + 1) for side in (BEFORE, AFTER)]
+        return [*commits, *(Fault(number, side) for number in range(1, self.notes + 1) for side in (NOTED, CLOSED))]
+
+
+class Stage:
+    """Tells stories in a folder, each in a fresh one below it."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._told = 0
+        self.kills = 0
+        self.has_found = False
+        self._oracles: dict[str, Oracle] = {}
+
+    def oracle(self, name: str) -> Oracle:
+        if name not in self._oracles:
+            place = self._place()
+            ended = live(SCENARIOS[name], place, 1, None)
+            if ended.failure:
+                raise AssertionError(f"{name}: {ended.failure}")
+            made = sum(note["is"] in notes.BY_THE_WORKER for note in notes.read(place.notes))
+            self._oracles[name] = Oracle(journal.read(place.state), ended.commits, made)
+            shutil.rmtree(place.folder)
+        return self._oracles[name]
+
+    def tell(self, story: Story) -> Report:
+        scenario, oracle, place = SCENARIOS[story.scenario], self.oracle(story.scenario), self._place()
+        judge, report = Judge(place.state, place.notes, place.folder / "copy"), Report()
+        for number, fault in enumerate([*story.faults, None], 1):
+            ended = live(scenario, place, number, fault)
+            judge.look(in_good_order=not ended.killed)
+            report.figures["lives"] += 1
+            report.figures.update(kills=int(ended.killed), closings=int(ended.closed))
+            if ended.failure:
+                judge.findings.append(Finding("broken", ended.failure))
+            if not (ended.killed or ended.closed):
+                break
+        self.kills += report.figures["kills"]
+        judge.compare_ends(oracle.end, scenario.may_differ)
+        report.figures += judge.counts
+        report.figures.update(stories=1, instances=len(judge.now.instances), steps=len(judge.now.steps))
+        report.findings = [(story, finding) for finding in judge.findings]
+        self.has_found |= bool(judge.findings)
+        shutil.rmtree(place.folder)
+        return report
+
+    def _place(self) -> Place:
+        self._told += 1
+        folder = self._folder / str(self._told)
+        folder.mkdir()
+        return Place(folder)
+
+
+def every_point(stage: Stage, scenario: Scenario) -> Iterator[Story]:
+    """Killed once, on both sides of each commit and at each note, or closed there."""
+    for fault in stage.oracle(scenario.name).faults():
+        yield Story(scenario.name, [fault])
+
+
+def spread(stage: Stage, scenario: Scenario, count: int) -> Iterator[Story]:
+    """A few of these, evenly over the whole life; every other one is killed again soon after the next start."""
+    faults = sorted(stage.oracle(scenario.name).faults(), key=lambda fault: (fault.number, fault.side))
+    for index in range(count):
+        fault = faults[(2 * index + 1) * len(faults) // (2 * count)]
+        yield Story(scenario.name, [fault, *([Fault(2 + index, AFTER)] if index % 2 else [])])
+
+
+def again_and_again(stage: Stage, scenario: Scenario, dice: random.Random) -> Story:
+    """Killed up to six times, more often than not soon after a start."""
+    faults = stage.oracle(scenario.name).faults()
+    early = [fault for fault in faults if fault.number <= 8]
+    return Story(
+        scenario.name, [dice.choice(faults if dice.random() < 0.4 else early) for _ in range(dice.randint(2, 6))]
+    )
+
+
+Job = Callable[[Stage], Iterable[Story]]
+
+
+def told_side_by_side(jobs: Sequence[Job], on_report: Callable[[Report], None]) -> None:
+    """Tell the stories of each job in a process of its own; `on_report` hears of each story.
+
+    To be called in a process without threads, for it forks.
+    """
+    where = IN_MEMORY if os.access(IN_MEMORY, os.W_OK) else None
+    with tempfile.TemporaryDirectory(dir=where) as folder:
+        warm(Path(folder))
+        begun = [_begun(job, Path(folder) / f"job{index}") for index, job in enumerate(jobs)]
+        left = [receiver for receiver, _ in begun]
+        while left:
+            for receiver in wait(left):
+                try:
+                    on_report(receiver.recv())
+                except EOFError:
+                    left.remove(receiver)
+                    receiver.close()
+        if max(os.waitpid(pid, 0)[1] for _, pid in begun):
+            raise AssertionError("a process that tells stories has failed")
+
+
+def _begun(job: Job, folder: Path) -> tuple[Connection, int]:
+    receiver, sender = Pipe(duplex=False)
+    pid = os.fork()
+    if pid == 0:
+        receiver.close()
+        folder.mkdir()
+        code = 1
+        try:
+            stage = Stage(folder)
+            for story in job(stage):
+                sender.send(stage.tell(story))
+            sender.close()
+            code = 0
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            os._exit(code)
+    sender.close()
+    return receiver, pid

@@ -1,0 +1,151 @@
+"""One life: a process of its own, forked from a warm one: it opens the state, plays its script, and is killed or ends.
+
+The process has its own connections, loop, clock and Worker; only imported modules come from its parent. Its virtual
+time goes on where the one before it was killed.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import signal
+import traceback
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, NoReturn
+
+from flarebed.emulator.config.load import load
+from flarebed.emulator.config.model import Config
+from flarebed.emulator.testing.session import START_MS, Session, StuckError
+from tests.crash import notes
+from tests.crash.client import Client
+from tests.crash.faults import CLOSED, NOTED, Commits, Fault
+from tests.crash.notes import BY_THE_WORKER, Notebook
+from tests.crash.scenarios import Scenario
+
+PROJECT: Final = Path(__file__).parent / "project"
+CREATE_EFFECTS: Final = "CREATE TABLE IF NOT EXISTS effects (nonce TEXT PRIMARY KEY)"
+_LONGEST_S: Final = 10
+
+
+@dataclass(frozen=True)
+class Place:
+    """A folder for one story: the state, and beside it what the Worker and its client note."""
+
+    folder: Path
+
+    @property
+    def state(self) -> Path:
+        return self.folder / "state"
+
+    @property
+    def notes(self) -> Path:
+        return self.folder / "notes"
+
+    @property
+    def log(self) -> Path:
+        return self.folder / "log"
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a life ended: killed or closed at its fault, or in peace after so many commits."""
+
+    killed: bool = False
+    closed: bool = False
+    commits: int = 0
+    failure: str = ""
+
+
+def live(scenario: Scenario, place: Place, number: int, fault: Fault | None) -> Ended:
+    """Fork a life, and await its end."""
+    reader, writer = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        os.close(reader)
+        _be(scenario, place, number, fault, writer)
+    os.close(writer)
+    with os.fdopen(reader) as pipe:
+        said = pipe.read()
+    code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    if code == -signal.SIGKILL and fault is not None:
+        return Ended(killed=True)
+    if code == 0:
+        commits, closed = json.loads(said)
+        return Ended(closed=closed, commits=commits)
+    return Ended(failure=f"life {number} ended with {code}: {place.log.read_text() if place.log.exists() else ''}")
+
+
+def _be(scenario: Scenario, place: Place, number: int, fault: Fault | None, writer: int) -> NoReturn:
+    signal.alarm(_LONGEST_S)
+    code = 1
+    try:
+        os.write(writer, json.dumps(play(scenario, place, number, fault)).encode())
+        code = 0
+    except BaseException:
+        with place.log.open("a") as log:
+            traceback.print_exc(file=log)
+    finally:
+        os._exit(code)
+
+
+def play(scenario: Scenario, place: Place, number: int, fault: Fault | None) -> tuple[int, bool]:
+    """Play the script to its end and run until nothing more can happen. The number of commits; whether cut short."""
+    past = notes.read(place.notes)
+    notebook = Notebook(place.notes, number)
+    session: Session | None = None
+
+    def die() -> None:
+        notebook.note("dies", session.clock.now_ms() if session else start_ms, at=str(fault))
+
+    start_ms = max((note["now_ms"] for note in past), default=START_MS)
+    commits = Commits(fault, die)
+    commits.watch()
+    with place.log.open("a") as log:
+        session = Session(
+            config(place, number, fault), place.state, lambda *said: print(*said, file=log), start_ms=start_ms
+        )
+        session.run(session.app.resources["d1"].bindings()["DB"].exec(CREATE_EFFECTS))
+        is_closed = played(session, scenario.script(Client(session, notebook)), closing(fault, place, number))
+        notebook.note("closes" if is_closed else "rests", session.clock.now_ms())
+        session.close()
+    return commits.count, is_closed
+
+
+def played(session: Session, script: Coroutine[Any, Any, None], is_due: Callable[[], bool]) -> bool:
+    """Until nothing is left to do, however far away; true if it is to be closed before."""
+    task = session.loop.create_task(script)
+    try:
+        session.run_until(is_due)
+    except StuckError:
+        task.result()
+        return False
+    task.cancel()
+    return True
+
+
+def closing(fault: Fault | None, place: Place, number: int) -> Callable[[], bool]:
+    if fault is None or fault.side != CLOSED:
+        return lambda: False
+
+    def is_due() -> bool:
+        made = [note for note in notes.read(place.notes) if note["life"] == number and note["is"] in BY_THE_WORKER]
+        return len(made) >= fault.number
+
+    return is_due
+
+
+def config(place: Place, number: int, fault: Fault | None = None) -> Config:
+    """The Worker ends itself at a note."""
+    last_note = fault.number if fault and fault.side == NOTED else 0
+    loaded = load(None, cwd=PROJECT, env="", environ={})
+    values = {"NOTES": str(place.notes), "LIFE": str(number), "LAST_NOTE": str(last_note)}
+    return dataclasses.replace(loaded, vars=values)
+
+
+def warm(folder: Path) -> None:
+    """Import what a life needs, once, for all that are forked from this process."""
+    session = Session(config(Place(folder), 0), folder / "warm", lambda level, text: None)
+    session.close()

@@ -1,0 +1,188 @@
+"""What is done to instances while their process is killed: one small function each, a script for the client.
+
+A new one needs a function here, and a shape in `project/src/entry.py` if none fits. Its result is what a life without
+kills leaves; where an interrupted attempt may change that, `Scenario.may_differ` says for which instances.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from tests.crash.client import Client
+
+Script = Callable[[Client], Awaitable[None]]
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """`may_differ`: the instances whose end depends on where the process was killed, as it would in production."""
+
+    script: Script
+    may_differ: frozenset[str] = frozenset()
+
+    @property
+    def name(self) -> str:
+        return self.script.__name__
+
+
+async def steps(client: Client) -> None:
+    await client.create("i", "steps")
+
+
+async def sleeps(client: Client) -> None:
+    await client.create("i", "sleeps")
+
+
+async def delays(client: Client) -> None:
+    await client.create("i", "delays")
+
+
+async def frugal(client: Client) -> None:
+    await client.create("i", "frugal")
+
+
+async def ends(client: Client) -> None:
+    """Without a step, with one, with an error; and what a user reads of it at every turn of the loop."""
+    for shape in ("stepless", "quick", "failing"):
+        await client.create(shape, shape)
+    for _ in range(60):
+        for shape in ("stepless", "quick", "failing"):
+            if not client.has_read(shape, "complete", "errored"):
+                await client.read(shape)
+        await asyncio.sleep(0)  # noqa: TID251 - a turn of the loop, no time
+
+
+async def events(client: Client) -> None:
+    """Before the instance waits, while it waits, and when it is over."""
+    await client.create("i", "events")
+    await client.send("i", "go", 1)
+    await client.after(1)
+    await client.send("i", "go", 2)
+    await client.noted("saw", "i", "late")
+    await client.send("i", "late", "too late for the first wait")
+    await client.send("i", "go", 3)
+    await client.until("i", "complete")
+    await client.send("i", "go", "nobody waits any more")
+
+
+async def crowd(client: Client) -> None:
+    await client.create("i", "crowd")
+    for number in range(3):
+        await client.send("i", "go", number)
+    await client.after(1)
+    await client.send("i", "go", 3)
+
+
+async def side_by_side(client: Client) -> None:
+    await client.create("i", "side_by_side")
+
+
+async def dependencies(client: Client) -> None:
+    await client.create("i", "dependencies")
+
+
+async def effects(client: Client) -> None:
+    await client.create("i", "effects")
+
+
+async def family(client: Client) -> None:
+    await client.create("i", "parent")
+
+
+async def unserialisable(client: Client) -> None:
+    await client.create("i", "unserialisable")
+
+
+async def batch(client: Client) -> None:
+    await client.create_batch("quick", *(f"b{number}" for number in range(8)))
+    await client.create_batch("sleeps", "b0", "c0", "c1")
+
+
+async def pauses(client: Client) -> None:
+    """In a step, in a sleep, called off before it takes place, before the first run, and after the end."""
+    await client.create("i", "plodding")
+    await client.noted("begins", "i", "one")
+    await client.pause("i")
+    await client.after(1)
+    await client.resume("i")
+    await client.pause("i")
+    await client.until("i", "paused")
+    await client.after(86_400)
+    await client.resume("i")
+    await client.after(3)
+    await client.pause("i")
+    await client.send("i", "word", "while it was paused")
+    await client.after(3_600)
+    await client.resume("i")
+    await client.until("i", "complete")
+    await client.pause("i")
+    await client.resume("i")
+
+
+async def paused_at_once(client: Client) -> None:
+    """Before and while it starts, and while it ends."""
+    await client.create("i", "quick")
+    await client.pause("i")
+    await client.create("j", "quick")
+    await client.noted("begins", "j")
+    await client.pause("j")
+    await client.after(60)
+    await client.resume("i")
+    await client.resume("j")
+
+
+async def terminated(client: Client) -> None:
+    """In a step, in a sleep, in a wait, and one that doesn't let itself be cancelled."""
+    for number, after_s in enumerate((2, 6, 14)):
+        await client.create(f"i{number}", "plodding")
+        await client.after(after_s)
+        await client.terminate(f"i{number}")
+    await client.create("stubborn", "stubborn")
+    await client.noted("begins", "stubborn", "s1")
+    await client.terminate("stubborn")
+
+
+async def restarted(client: Client) -> None:
+    """While a step's callback is in flight, with an event in the buffer that goes; and when it has ended."""
+    await client.create("i", "plodding")
+    await client.send("i", "word", "before the restart")
+    await client.noted("begins", "i", "one")
+    await client.restart("i")
+    await client.send("i", "word", "after the restart")
+    await client.until("i", "complete")
+    await client.restart("i")
+    await client.send("i", "word", "after the second restart")
+
+
+async def restarted_from_a_step(client: Client) -> None:
+    await client.create("i", "plodding")
+    await client.noted("begins", "i", "two")
+    await client.restart("i", "two")
+    await client.send("i", "word", "first")
+    await client.until("i", "complete")
+    await client.restart("i", "two")
+    await client.send("i", "word", "second")
+
+
+async def deleted(client: Client) -> None:
+    """While it runs; the same id is then another instance's."""
+    await client.create("i", "plodding")
+    await client.send("i", "word", "to the first")
+    await client.noted("begins", "i", "one")
+    await client.delete("i")
+    await client.create("i", "events")
+    await client.delete("i")
+    await client.create("i", "quick")
+
+
+SCENARIOS = {
+    scenario.name: scenario
+    for scenario in (
+        Scenario(steps), Scenario(sleeps), Scenario(delays), Scenario(frugal, frozenset({"i"})), Scenario(ends),
+        Scenario(events), Scenario(crowd), Scenario(side_by_side), Scenario(dependencies), Scenario(effects),
+        Scenario(family), Scenario(unserialisable), Scenario(batch), Scenario(pauses), Scenario(paused_at_once),
+        Scenario(terminated), Scenario(restarted), Scenario(restarted_from_a_step), Scenario(deleted),
+    )
+}  # fmt: skip
