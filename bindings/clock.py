@@ -24,14 +24,23 @@ _FEW_ENTRIES = 1_000
 
 
 class Timer:
-    """An entry of a clock; `cancel()` makes it never fire."""
+    """An entry of a clock; `cancel()` makes it never fire.
 
-    __slots__ = ("args", "callback", "when_ms")
+    For who moves time until all is done: `recurring` entries never bring work to an end, they come again and again or
+    only clear up (schedules, retention); `durable` ones are waits that outlive the process (a workflow's sleeps and
+    waits for events, messages that are delayed). All others belong to work in progress.
+    """
 
-    def __init__(self, when_ms: float, callback: Callable[..., object], args: tuple[Any, ...]) -> None:
+    __slots__ = ("args", "callback", "durable", "recurring", "when_ms")
+
+    def __init__(
+        self, when_ms: float, callback: Callable[..., object], args: tuple[Any, ...], recurring: bool, durable: bool
+    ) -> None:
         self.when_ms = when_ms
         self.callback: Callable[..., object] | None = callback
         self.args = args
+        self.recurring = recurring
+        self.durable = durable
 
     def cancel(self) -> None:
         self.callback = None
@@ -40,6 +49,9 @@ class Timer:
     @property
     def cancelled(self) -> bool:
         return self.callback is None
+
+    def is_work(self, *, durable: bool) -> bool:
+        return self.callback is not None and not self.recurring and (durable or not self.durable)
 
 
 class Clock:
@@ -60,9 +72,16 @@ class Clock:
         """Milliseconds since the Unix epoch."""
         raise NotImplementedError
 
-    def call_at(self, when_ms: float, callback: Callable[..., object], *args: Any) -> Timer:
+    def call_at(
+        self,
+        when_ms: float,
+        callback: Callable[..., object],
+        *args: Any,
+        recurring: bool = False,
+        durable: bool = False,
+    ) -> Timer:
         """Call `callback(*args)` on the host's loop when the clock reaches `when_ms`; never before returning."""
-        timer = Timer(when_ms, callback, args)
+        timer = Timer(when_ms, callback, args, recurring, durable)
         heapq.heappush(self._heap, (when_ms, next(self._order), timer))
         if len(self._heap) > self._crowded:
             self._drop_cancelled()
@@ -104,6 +123,13 @@ class Clock:
         while self._heap and self._heap[0][2].cancelled:
             heapq.heappop(self._heap)
         return self._heap[0][0] if self._heap else None
+
+    def next_work_ms(self, *, durable: bool = True) -> float | None:
+        """When the next entry is due that isn't `recurring` (nor `durable`, on request), or None."""
+        due_ms = self.next_ms()
+        if due_ms is None or self._heap[0][2].is_work(durable=durable):
+            return due_ms
+        return min((timer.when_ms for *_, timer in self._heap if timer.is_work(durable=durable)), default=None)
 
     def _drop_cancelled(self) -> None:
         self._heap = [entry for entry in self._heap if not entry[2].cancelled]

@@ -161,10 +161,10 @@ class Run:
         await self._hold(gate)
         self.check()
 
-    async def idle_until(self, wake_ms: float) -> None:
+    async def idle_until(self, wake_ms: float, *, durable: bool = False) -> None:
         if wake_ms > self.now_ms():
             future = self._loop.create_future()
-            with self._idle(), self._alarm(wake_ms, future, None):
+            with self._idle(), self._alarm(wake_ms, future, None, durable=durable):
                 await self._hold(future)
             self.check()
 
@@ -176,7 +176,7 @@ class Run:
         if until_ms <= self.now_ms():
             _resolve(wait.future, TIMED_OUT)
         try:
-            with self._idle(), self._alarm(until_ms, wait.future, TIMED_OUT):
+            with self._idle(), self._alarm(until_ms, wait.future, TIMED_OUT, durable=True):
                 return await self._hold(wait.future)
         finally:
             if wait in self._waits:
@@ -216,8 +216,8 @@ class Run:
             self._futures.discard(future)
 
     @contextmanager
-    def _alarm(self, when_ms: float, future: asyncio.Future[Any], result: object) -> Iterator[None]:
-        timer = self.host.clock.call_at(when_ms, _resolve, future, result)
+    def _alarm(self, when_ms: float, future: asyncio.Future[Any], result: object, *, durable: bool) -> Iterator[None]:
+        timer = self.host.clock.call_at(when_ms, _resolve, future, result, durable=durable)
         try:
             yield
         finally:

@@ -31,7 +31,7 @@ async def sleep(run: Run, name: str, until: Callable[[float], float]) -> None:
     if found is not None and found.state == history.DONE:
         return
     seq, wake_ms = _open(run, "sleep", name, count, until) if found is None else (found.seq, found.wake_ms or 0)
-    await run.idle_until(wake_ms)
+    await run.idle_until(wake_ms, durable=True)
     run.journal.finish(run.key, seq, run.next_seq(), None, run.now_ms())
 
 
