@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import importlib
 from typing import Any
 
@@ -26,7 +27,7 @@ def as_seen(value: Any) -> Any:
 def as_thrown(error: Exception) -> JsError:
     """What the engine gets when Worker code raises `error`; NonRetryableError keeps its name, as the SDK sees to."""
     if isinstance(error, JsError):
-        return error
+        return copy.copy(error)
     if type(error).__name__ == _NON_RETRYABLE and not isinstance(error, JsException):
         return JsError(last_line_message(error), _NON_RETRYABLE)
     return thrown_by(error)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -95,7 +96,8 @@ class _Transport(httpx.AsyncBaseTransport):
 def _response(answer: Any) -> httpx.Response:
     match answer:
         case Exception():
-            raise answer if isinstance(answer, httpx.HTTPError) else httpx.ConnectError(str(answer)) from answer
+            # a new one each time: raised again, the same would become its own cause
+            raise copy.copy(answer) if isinstance(answer, httpx.HTTPError) else httpx.ConnectError(str(answer))
         case httpx.Response():
             # a mock may answer twice, and a response is read once
             kept = [(name, value) for name, value in answer.headers.raw if name.lower() not in _OF_THE_WIRE]
