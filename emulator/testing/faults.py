@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from flarebed.bindings.errors import JsError, UserError
@@ -91,10 +92,9 @@ class Faults:
         self._lay_over(self._bindings()[binding], binding)
 
     def _lay_over(self, target: Any, binding: str) -> None:
-        for name, function in inspect.getmembers(type(target), inspect.isfunction):
-            if not name.startswith("_") and name != "own_properties":
-                wrap = self._promise if inspect.iscoroutinefunction(function) else self._call
-                setattr(target, name, wrap(binding, name, function.__get__(target)))
+        for name, function, is_promise in _methods(type(target)):
+            wrap = self._promise if is_promise else self._call
+            setattr(target, name, wrap(binding, name, function.__get__(target)))
 
     def _promise(self, binding: str, name: str, method: Callable[..., Any]) -> Callable[..., Any]:
         async def call(*arguments: Any) -> Any:
@@ -121,6 +121,16 @@ class Faults:
             if planned.is_due(name, after=after):
                 planned.times -= 1
                 raise as_thrown(planned.error)
+
+
+@cache
+def _methods(of: type) -> tuple[tuple[str, Callable[..., Any], bool], ...]:
+    """What a Worker can call, and whether that gives a promise."""
+    return tuple(
+        (name, function, inspect.iscoroutinefunction(function))
+        for name, function in inspect.getmembers(of, inspect.isfunction)
+        if not name.startswith("_") and name != "own_properties"
+    )
 
 
 def _exception(error: Exception | str) -> Exception:

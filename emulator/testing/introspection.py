@@ -67,7 +67,9 @@ class _Instance:
         """Return when the instance has that status; raise if it has ended with another."""
 
         def done() -> bool:
-            reached = self._status()["status"]
+            reached = self._recorded_status()
+            if reached == "running" and status in ("running", "waiting") and self._stage.session.is_idle():
+                reached = self._status()["status"]
             return status in ("queued", reached, *_UNREACHABLE.get(reached, ()))
 
         def result() -> None:
@@ -112,6 +114,13 @@ class _Instance:
                 f"to have {which} available"
             )
         return found[field]
+
+    def _recorded_status(self) -> str:
+        """Asked at every turn, so without what costs: "running" may be "waiting"."""
+        try:
+            return self._stage.workflow(self._binding).instance(self.id).status
+        except JsError:
+            return "queued"
 
     def _status(self) -> dict[str, Any]:
         try:
