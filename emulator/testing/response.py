@@ -64,7 +64,7 @@ class Request:
             body = json.dumps(data)
             named.setdefault("content-type", "application/json")
         content = body.encode() if isinstance(body, str) else body
-        whole = url if "://" in url else f"{ORIGIN}/{url.removeprefix('/')}"
+        whole = url if url.startswith(("http://", "https://")) else f"{ORIGIN}/{url.removeprefix('/')}"
         return cls(method.upper(), whole, named, content)
 
     def scope(self) -> Scope:
