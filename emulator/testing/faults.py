@@ -92,7 +92,7 @@ class Faults:
         self._lay_over(self._bindings()[binding], binding)
 
     def _lay_over(self, target: Any, binding: str) -> None:
-        for name, function, is_promise in _methods(type(target)):
+        for name, function, is_promise in _methods(target.__class__):
             wrap = self._promise if is_promise else self._call
             setattr(target, name, wrap(binding, name, function.__get__(target)))
 

@@ -19,6 +19,7 @@ _INI = {
     "env": "the environment of the config",
     "outbound": "what a Worker's fetch to the world does where no mock answers: allow (default) or refuse",
 }
+_LOGS = pytest.StashKey[list[tuple[str, str]]]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -36,6 +37,13 @@ def pytest_configure(config: pytest.Config) -> None:
     )
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> None:
+    """pytest shows the log with a test that fails."""
+    if call.when == "call" and (logs := item.stash.get(_LOGS, [])):
+        item.add_report_section("call", "flarebed", "\n".join(f"{level}: {text}" for level, text in logs))
+
+
 @pytest.fixture
 def flarebed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Worker]:
     """The Worker of the wrangler config, in this process, on a clock of its own, with state of its own."""
@@ -49,10 +57,10 @@ def flarebed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
         stage = Stage(settle(Wishes.of(_given(request)), request.path.parent, state))
     except UserError as error:
         pytest.fail(_text(error), pytrace=False)
+    request.node.stash[_LOGS] = stage.logs
     try:
         yield Worker(stage)
     finally:
-        request.node.add_report_section("call", "flarebed", "\n".join(f"{level}: {text}" for level, text in stage.logs))
         stage.close()
 
 

@@ -148,9 +148,7 @@ async def test_all_new_instances(flarebed: Worker) -> None:
         flow.modify_all.force_event_timeout("answer")
         with pytest.raises(IntrospectionError) as caught:
             flarebed.introspect_workflow("FLOW")
-        assert str(caught.value) == (
-            'Workflow "flow" already has an active introspection session for binding "FLOW".'
-        )
+        assert str(caught.value) == ('Workflow "flow" already has an active introspection session for binding "FLOW".')
         await flarebed.env.FLOW.create(id="one")
         await flarebed.env.FLOW.create(id="two")
         instances = await flow.get()

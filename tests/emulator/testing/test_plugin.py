@@ -1,12 +1,16 @@
-"""The plugin in whole runs of pytest: every way to write a test, warnings as errors, processes, coverage, a debugger."""
+"""The plugin in whole runs of pytest: every way to write a test, processes, coverage, a debugger."""
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from flarebed.bindings.errors import UserError
+from flarebed.emulator.testing.settings import Wishes, settle
 
 ENTRY = """
 from workers import Response, WorkerEntrypoint
@@ -73,7 +77,7 @@ def test_every_way_in_processes_and_with_coverage(project: Path) -> None:
     said = pytest_run(project, WAYS, "-n", "2", "--cov=src", "--cov-report=term-missing")
     assert "4 passed" in said
     assert "warning" not in said
-    assert "src/entry.py       6      0   100%" in said
+    assert "src/entry.py       5      0   100%" in said
 
 
 def test_asyncio_in_auto_mode(project: Path) -> None:
@@ -89,7 +93,7 @@ def test_without_an_asyncio_plugin(project: Path) -> None:
 
 
 def test_a_breakpoint_in_the_worker(project: Path) -> None:
-    stopped = ENTRY.replace('        return Response("hello")', '        breakpoint()\n        return Response("hello")')
+    stopped = ENTRY.replace("        return", "        breakpoint()\n        return")
     (project / "src" / "entry.py").write_text(stopped, encoding="utf-8")
     source = "def test_it(flarebed_sync):\n    assert flarebed_sync.fetch('/').text == 'hello'\n"
     said = pytest_run(project, source, "-p", "no:asyncio", "-W", "default", stdin="p 'method ' + request.method\nc\n")
@@ -107,19 +111,31 @@ def test_what_a_failing_test_shows(project: Path) -> None:
     assert "error: Uncaught PythonError" in said
 
 
+def test_mistakes_are_the_users(project: Path) -> None:
+    source = "import pytest\n\n@pytest.mark.flarebed(colour='red')\ndef test_it(flarebed):\n    pass\n"
+    said = pytest_run(project, source)
+    assert "@pytest.mark.flarebed does not know colour." in said
+    assert "It takes config, env, vars, start, seed, outbound." in said
+    assert "Traceback" not in said
+
+
 @pytest.mark.parametrize(
-    ("source", "text"),
+    ("wishes", "text"),
     [
-        ("@pytest.mark.flarebed(colour='red')", "@pytest.mark.flarebed does not know colour."),
-        ("@pytest.mark.flarebed(outbound='maybe')", "outbound is \"allow\" or \"refuse\", not 'maybe'."),
-        ("@pytest.mark.flarebed(config='nowhere.toml')", "Could not read file: nowhere.toml"),
-        ("@pytest.mark.flarebed(start='noon')", "'noon' is no time."),
+        (Wishes(outbound="maybe"), 'outbound is "allow" or "refuse", not \'maybe\'.'),
+        (Wishes(config="nowhere.toml"), "Could not read file: nowhere.toml"),
+        (Wishes(start="noon"), "'noon' is no time."),
     ],
 )
-def test_mistakes_are_the_users(project: Path, source: str, text: str, request: pytest.FixtureRequest) -> None:
-    said = pytest_run(project, f"import pytest\n\n{source}\ndef test_it(flarebed):\n    pass\n", "-p", "no:asyncio")
-    assert text in said
-    assert "Traceback" not in said
+def test_wishes_that_cannot_be(project: Path, wishes: Wishes, text: str) -> None:
+    with pytest.raises(UserError, match=re.escape(text)):
+        settle(wishes, project / "tests", project / "state")
+
+
+def test_the_nearest_config_counts(project: Path) -> None:
+    settings = settle(Wishes(vars={"A": 1}, start=5.0), project / "tests", project / "state")
+    assert settings.config.path == project / "wrangler.toml"
+    assert (settings.config.vars, settings.start_ms, settings.refuse_outbound) == ({"A": 1}, 5.0, False)
 
 
 def test_the_plugin_costs_next_to_nothing_to_load() -> None:
