@@ -164,7 +164,7 @@ class Run:
     async def idle_until(self, wake_ms: float, *, durable: bool = False) -> None:
         if wake_ms > self.now_ms():
             future = self._loop.create_future()
-            with self._idle(), self._alarm(wake_ms, future, None, durable=durable):
+            with self._alarm(wake_ms, future, None, durable=durable), self._idle():
                 await self._hold(future)
             self.check()
 
@@ -176,7 +176,7 @@ class Run:
         if until_ms <= self.now_ms():
             _resolve(wait.future, TIMED_OUT)
         try:
-            with self._idle(), self._alarm(until_ms, wait.future, TIMED_OUT, durable=True):
+            with self._alarm(until_ms, wait.future, TIMED_OUT, durable=True), self._idle():
                 return await self._hold(wait.future)
         finally:
             if wait in self._waits:
