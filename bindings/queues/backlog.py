@@ -60,6 +60,7 @@ _DELIVER: Final = "INSERT INTO deliveries VALUES (?, ?)"
 _DELIVERIES: Final = "SELECT first, last FROM deliveries ORDER BY first"
 _DELIVERED: Final = "DELETE FROM deliveries WHERE first = ? RETURNING last"
 _REMOVE: Final = "DELETE FROM messages WHERE place BETWEEN ? AND ?"
+_RETRIES: Final = "SELECT EXISTS (SELECT 1 FROM delayed WHERE attempts > 0)"
 _STATS: Final = """
 SELECT tail - head, (SELECT count(*) FROM delayed), (SELECT count(*) FROM messages WHERE place <= head) FROM line
 """
@@ -145,6 +146,10 @@ class Backlog:
             self._expire(now_ms)
             return self.look()
         return Metrics._make(metrics), visible_ms
+
+    def has_retries(self) -> bool:
+        """Whether a message waits for its next attempt."""
+        return bool(self._database.read(_RETRIES)[0][0])
 
     def lease(self, most: int) -> Lease:
         """Take up to `most` of the ready messages, of which there must be one, for a delivery."""

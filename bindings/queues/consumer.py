@@ -91,7 +91,8 @@ class Consumer:
         due_ms = self._next_due_ms(now_ms) if waiting else None
         self._due_ms = due_ms
         wakes = [when_ms for when_ms in (visible_ms, due_ms if self._running < self._slots else None) if when_ms]
-        self._wake_at(min(wakes, default=None))
+        only_delayed = visible_ms is not None and due_ms is None and not self._backlog.has_retries()
+        self._wake_at(min(wakes, default=None), durable=only_delayed)
 
     def _is_due(self, waiting: int, now_ms: float) -> bool:
         return waiting >= self._batch_size or now_ms >= self._next_due_ms(now_ms)
@@ -109,14 +110,17 @@ class Consumer:
         task.add_done_callback(self._tasks.discard)
         return len(lease.messages)
 
-    def _wake_at(self, when_ms: float | None) -> None:
-        """An earlier wake-up is kept: the turn that it makes finds nothing due and sets the right one."""
+    def _wake_at(self, when_ms: float | None, *, durable: bool = False) -> None:
+        """An earlier wake-up is kept: the turn that it makes finds nothing due and sets the right one.
+
+        It is `durable` if all that waits are messages which their sender delayed.
+        """
         timer = self._timer
         if timer is not None and not timer.cancelled:
-            if when_ms is not None and timer.when_ms <= when_ms:
+            if when_ms is not None and timer.when_ms <= when_ms and durable == timer.durable:
                 return
             timer.cancel()
-        self._timer = None if when_ms is None else self._clock.call_at(when_ms, self._turn)
+        self._timer = None if when_ms is None else self._clock.call_at(when_ms, self._turn, durable=durable)
 
     async def _deliver(self, lease: Lease) -> None:
         try:

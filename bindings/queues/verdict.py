@@ -12,57 +12,60 @@ from collections.abc import Callable
 
 
 class Verdict:
-    """Delays are seconds; None where the Worker named none. `warn` writes to the Worker's console."""
+    """Delays are seconds; None where the Worker named none. `warn` writes to the Worker's console.
+
+    `acked` has the ids, `retried` also their delays; `all_acked`, `all_retried` and `all_delay_s` are of the batch.
+    """
 
     def __init__(self, warn: Callable[[str], None]) -> None:
         self._warn = warn
-        self._acked: set[str] = set()
-        self._retried: dict[str, int | None] = {}
-        self._all_acked = False
-        self._all_retried = False
-        self._all_delay_s: int | None = None
+        self.acked: set[str] = set()
+        self.retried: dict[str, int | None] = {}
+        self.all_acked = False
+        self.all_retried = False
+        self.all_delay_s: int | None = None
 
     def ack(self, message_id: str) -> None:
-        if self._all_acked:
+        if self.all_acked:
             return
-        if self._all_retried:
+        if self.all_retried:
             self._contradiction(f"ack() on message {message_id}", "ack() on a message", "retryAll()")
-        elif message_id in self._retried:
+        elif message_id in self.retried:
             self._contradiction(f"ack() on message {message_id}", "ack() on a message", "retry()")
         else:
-            self._acked.add(message_id)
+            self.acked.add(message_id)
 
     def retry(self, message_id: str, delay_s: int | None) -> None:
-        if self._all_acked:
+        if self.all_acked:
             self._contradiction(f"retry() on message {message_id}", "retry() on a message", "ackAll()")
-        elif message_id in self._acked:
+        elif message_id in self.acked:
             self._contradiction(f"retry() on message {message_id}", "retry() on a message", "ack()")
         else:
-            self._retried[message_id] = self._retried.get(message_id) if delay_s is None else delay_s
+            self.retried[message_id] = self.retried.get(message_id) if delay_s is None else delay_s
 
     def ack_all(self) -> None:
-        if self._all_retried:
+        if self.all_retried:
             self._contradiction("ackAll()", "ackAll()", "retryAll()")
         else:
-            self._all_acked = True
+            self.all_acked = True
 
     def retry_all(self, delay_s: int | None) -> None:
-        if self._all_acked:
+        if self.all_acked:
             self._contradiction("retryAll()", "retryAll()", "ackAll()")
             return
-        self._all_retried = True
+        self.all_retried = True
         if delay_s is not None:
-            self._all_delay_s = delay_s
+            self.all_delay_s = delay_s
 
     def retry_delay_s(self, message_id: str, default_s: float, *, threw: bool) -> float | None:
         """After how many seconds the message comes again, or None if it is done."""
-        if message_id in self._acked:
+        if message_id in self.acked:
             return None
-        of_batch_s = default_s if self._all_delay_s is None else self._all_delay_s
-        if message_id in self._retried:
-            delay_s = self._retried[message_id]
+        of_batch_s = default_s if self.all_delay_s is None else self.all_delay_s
+        if message_id in self.retried:
+            delay_s = self.retried[message_id]
             return of_batch_s if delay_s is None else delay_s
-        if self._all_acked or not (self._all_retried or threw):
+        if self.all_acked or not (self.all_retried or threw):
             return None
         return of_batch_s
 

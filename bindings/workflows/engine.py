@@ -14,8 +14,10 @@ from flarebed.bindings.workflows.workflow import Workflow
 
 
 class WorkflowResources:
+    """`workflows` has them by binding."""
+
     def __init__(self, specs: Sequence[WorkflowSpec], around: Surroundings) -> None:
-        workflows = {spec.binding: Workflow(spec, around, JsRpcStub) for spec in specs}
+        self.workflows = workflows = {spec.binding: Workflow(spec, around, JsRpcStub) for spec in specs}
         self._bindings = {binding: WorkflowImpl(workflow) for binding, workflow in workflows.items()}
         own = [spec for spec in specs if spec.script_name is None or spec.script_name == around.worker]
         self._dispatch, self._log = around.dispatch, around.log

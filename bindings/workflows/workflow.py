@@ -82,11 +82,15 @@ class Workflow:
         return [key is not None for key in keys]
 
     async def status(self, instance_id: str) -> dict[str, Any]:
-        instance = self.instance(instance_id)
-        waiting = instance.status == "running" and self._journal.is_waiting(instance.key)
-        shown = view.status(instance, waiting, self._outputs(instance.key))
+        shown = self.status_now(instance_id)
         await self._journal.durable()  # what a user has seen can't be undone by a crash
         return shown
+
+    def status_now(self, instance_id: str) -> dict[str, Any]:
+        """Also of what is not on disk yet."""
+        instance = self.instance(instance_id)
+        waiting = instance.status == "running" and self._journal.is_waiting(instance.key)
+        return view.status(instance, waiting, self._outputs(instance.key))
 
     def _outputs(self, key: int) -> list[Any]:
         """What steps returned, and the payloads of events, in the order in which they came."""

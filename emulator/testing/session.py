@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import asyncio
 import math
+import random
 from asyncio import events, tasks
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -28,20 +30,32 @@ T = TypeVar("T")
 
 START_MS = 1_767_225_600_000.0
 """2026-01-01T00:00:00Z"""
+_OUTSIDE_S = 0.001
+"""For how long a turn waits for what is outside, where the test's own tasks want their turn too."""
+_PATIENCE_MS = 10 * 365 * 86_400_000.0
 
 
 class StuckError(Exception):
-    """Nothing can go on any more, and what was waited for has not come."""
+    """What a test waits for can never come: nothing is left to do, and no time to pass would change that."""
+
+
+class FrozenError(Exception):
+    """What a test waits for needs time to pass, and the clock is frozen."""
 
 
 class SessionLoop(asyncio.SelectorEventLoop):
-    """A loop that runs one turn at a time, beside a loop that may be running in this thread already."""
+    """A loop that runs one turn at a time, beside a loop that may be running in this thread already.
+
+    `entropy` is where randomness on this loop comes from, if not from the machine.
+    """
+
+    entropy: random.Random | None = None
 
     def turn(self, *, wait: bool = False) -> None:
         """Run what is ready; with `wait`, wait until something outside makes something ready."""
         if not wait:
             self.call_soon(_nothing)
-        with _beside_the_running_loop():
+        with beside_the_running_loop():
             self.run_forever()
 
     def is_idle(self) -> bool:
@@ -67,9 +81,13 @@ class Session:
         start_ms: float = START_MS,
         outbound: Callable[[], httpx.AsyncClient] | None = None,
         observe: Callable[[Dispatch], Dispatch] | None = None,
+        entropy: random.Random | None = None,
     ) -> None:
         self.loop = SessionLoop()
+        self.loop.entropy = entropy
         self.clock = VirtualClock(self.loop, start_ms)
+        self.begun = 0
+        self.frozen = False
         try:
             self.app: App = self.run(
                 build(config, persist_to=state, log=log, clock=self.clock, outbound=outbound, observe=observe)
@@ -81,6 +99,9 @@ class Session:
 
     def close(self) -> None:
         self.run(self.app.close())
+        for task in asyncio.all_tasks(self.loop):
+            task.cancel()
+        self.settle()
         self.loop.close()
 
     # Running: each returns when what it waits for has come, in no real time where nothing outside is involved
@@ -97,9 +118,13 @@ class Session:
         return task.result()
 
     def run_until(self, done: Callable[[], bool], *, no_later_than_ms: float = math.inf) -> None:
-        """Run until `done()`, jumping from one entry of the clock to the next. Raises StuckError."""
+        """Run until `done()`, jumping from one entry of the clock to the next. Raises StuckError.
+
+        Entries that only come again and again (schedules, retention) are no hope.
+        """
         while not done():
-            if not self._step(no_later_than_ms):
+            is_over = self.is_idle() and self.clock.next_work_ms() is None
+            if is_over or not self._step(no_later_than_ms):
                 raise StuckError
 
     def settle(self) -> None:
@@ -116,26 +141,70 @@ class Session:
 
     def _step(self, no_later_than_ms: float) -> bool:
         """Do what can be done next; False if nothing can, up to that time."""
+        if self.work(wait=True):
+            return True
+        due_ms = self.clock.next_ms()
+        if due_ms is None or due_ms > max(no_later_than_ms, self.clock.now_ms()):
+            return False
+        self.clock.move_to(due_ms)
+        return True
+
+    # The parts of that
+
+    def work(self, *, wait: bool) -> bool:
+        """Run one turn of what is ready at this instant; False if nothing is.
+
+        If all waits for something outside: until that comes, or, without `wait`, for a moment.
+        """
         if not self.loop.is_idle():
             self.loop.turn()
-        elif self.clock.outside:
+        elif not self.clock.outside:
+            return False
+        elif wait:
             self.loop.turn(wait=True)
         else:
-            due_ms = self.clock.next_ms()
-            if due_ms is None or due_ms > max(no_later_than_ms, self.clock.now_ms()):
-                return False
-            self.clock.move_to(due_ms)
+            alarm = self.loop.call_later(_OUTSIDE_S, _nothing)
+            self.loop.turn(wait=True)
+            alarm.cancel()
         return True
+
+    def is_idle(self) -> bool:
+        """Whether nothing can happen unless time moves."""
+        return self.loop.is_idle() and not self.clock.outside
+
+    def is_waiting_outside(self) -> bool:
+        return self.loop.is_idle() and self.clock.outside > 0
+
+    def jump(self, what: str, since_ms: float, *, moves_time: bool = False) -> None:
+        """Move to the next entry of the clock, for `what` is waited for since then. Schedules alone are no hope."""
+        due_ms, now_ms = self.clock.next_ms(), self.clock.now_ms()
+        if due_ms is None or self.clock.next_work_ms() is None:
+            raise StuckError(f"{what} can never come: nothing is left to do, and no timer is set.")
+        if due_ms - since_ms > _PATIENCE_MS and not moves_time:
+            raise StuckError(f"{what} did not come in ten years, and things go on without end.")
+        if self.frozen and not moves_time and due_ms > now_ms:
+            raise FrozenError(
+                f"{what} needs time to pass, and the clock is frozen at {iso(now_ms)}: nothing happens before "
+                f"{iso(due_ms)}, {(due_ms - now_ms) / 1000:g} s from now. Move it with clock.advance(), or let it run "
+                "with clock.unfreeze()."
+            )
+        self.clock.move_to(due_ms)
+
+
+def iso(when_ms: float) -> str:
+    """As JavaScript's toISOString."""
+    text = datetime.fromtimestamp(when_ms / 1000, UTC).isoformat(timespec="milliseconds")
+    return text.replace("+00:00", "Z")
 
 
 @contextmanager
-def _beside_the_running_loop() -> Iterator[None]:
-    """Let another loop run in a thread whose loop is in the middle of a task."""
+def beside_the_running_loop(loop: asyncio.AbstractEventLoop | None = None) -> Iterator[None]:
+    """Let another loop run in a thread whose loop is in the middle of a task; `loop` is to be the running one."""
     outer = events._get_running_loop()
     task = tasks.current_task(outer) if outer is not None else None
     if outer is not None and task is not None:
         tasks._leave_task(outer, task)
-    events._set_running_loop(None)
+    events._set_running_loop(loop)
     try:
         yield
     finally:

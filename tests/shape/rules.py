@@ -32,7 +32,7 @@ VAGUE_NAMES = frozenset({"utils", "util", "helpers", "helper", "common", "misc"}
 FILE_LINES = 400
 FUNCTION_LINES = 50
 
-LAZY_IMPORTERS = ("emulator/app.py", "emulator/cli/", "bindings/kind.py")
+LAZY_IMPORTERS = ("emulator/app.py", "emulator/cli/", "emulator/testing/plugin.py", "bindings/kind.py")
 """Where an import may stand in a function: what is heavy loads when first needed."""
 
 WALL_CLOCKS = frozenset({

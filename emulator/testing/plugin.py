@@ -1,0 +1,91 @@
+"""The pytest plugin `flarebed`: the fixture of that name, a marker, two options.
+
+pytest imports this file in every run, before coverage may have begun: so all else is imported by the fixture.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from flarebed.emulator.testing.worker import SyncWorker, Worker
+
+_INI = {
+    "config": "the wrangler config, relative to the root folder (default: the nearest one above the test)",
+    "env": "the environment of the config",
+    "outbound": "what a Worker's fetch to the world does where no mock answers: allow (default) or refuse",
+}
+_LOGS = pytest.StashKey[list[tuple[str, str]]]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("flarebed", "Cloudflare Workers")
+    group.addoption("--flarebed-config", metavar="FILE", help="the wrangler config for the fixture `flarebed`")
+    group.addoption("--flarebed-env", metavar="NAME", help="the environment of the wrangler config")
+    for name, text in _INI.items():
+        parser.addini(f"flarebed_{name}", f"flarebed: {text}")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line(
+        "markers",
+        "flarebed(config=, env=, vars=, start=, seed=, outbound=): how the fixture `flarebed` sets up the Worker",
+    )
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> None:
+    """pytest shows the log with a test that fails."""
+    if call.when == "call" and (logs := item.stash.get(_LOGS, [])):
+        item.add_report_section("call", "flarebed", "\n".join(f"{level}: {text}" for level, text in logs))
+
+
+@pytest.fixture
+def flarebed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Worker]:
+    """The Worker of the wrangler config, in this process, on a clock of its own, with state of its own."""
+    from flarebed.bindings.errors import UserError
+    from flarebed.emulator.testing.settings import Wishes, settle
+    from flarebed.emulator.testing.stage import Stage
+    from flarebed.emulator.testing.worker import Worker
+
+    state = tmp_path_factory.mktemp("flarebed") / "state"
+    try:
+        stage = Stage(settle(Wishes.of(_given(request)), request.path.parent, state))
+    except UserError as error:
+        pytest.fail(_text(error), pytrace=False)
+    request.node.stash[_LOGS] = stage.logs
+    try:
+        yield Worker(stage)
+    finally:
+        stage.close()
+
+
+@pytest.fixture
+def flarebed_sync(flarebed: Worker) -> SyncWorker:
+    """The same, for tests that are plain functions."""
+    return flarebed.sync
+
+
+def _given(request: pytest.FixtureRequest) -> dict[str, Any]:
+    """The marker's words before the options, these before the ini file."""
+    config = request.config
+    root = config.rootpath
+    given: dict[str, Any] = {name: value for name in _INI if (value := config.getini(f"flarebed_{name}"))}
+    if "config" in given:
+        given["config"] = root / given["config"]
+    if (path := config.getoption("--flarebed-config")) is not None:
+        given["config"] = config.invocation_params.dir / Path(path)
+    if (env := config.getoption("--flarebed-env")) is not None:
+        given["env"] = env
+    for marker in reversed(list(request.node.iter_markers("flarebed"))):
+        given |= marker.kwargs
+    return given
+
+
+def _text(error: Any) -> str:
+    lines = (error.place and f"{error.place}:", error.message, error.hint)
+    return "\n".join(line for line in lines if line)

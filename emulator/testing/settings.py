@@ -1,0 +1,52 @@
+"""How a test wants its Worker: the marker, the options and the ini file, made into `Settings`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+from flarebed.bindings.errors import UserError
+from flarebed.emulator.config import load
+from flarebed.emulator.testing.clock import Moment, moment_ms
+from flarebed.emulator.testing.session import START_MS
+from flarebed.emulator.testing.stage import Settings
+
+OUTBOUND = ("allow", "refuse")
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What `@pytest.mark.flarebed(...)` takes. `config` is relative to the test file's folder."""
+
+    config: str | Path | None = None
+    env: str | None = None
+    vars: Mapping[str, Any] | None = None
+    start: Moment | None = None
+    seed: int | str | None = None
+    outbound: str | None = None
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> Wishes:
+        known = [each.name for each in fields(cls)]
+        if unknown := [name for name in given if name not in known]:
+            raise UserError(
+                f"@pytest.mark.flarebed does not know {', '.join(unknown)}.", hint=f"It takes {', '.join(known)}."
+            )
+        return cls(**given)
+
+
+def settle(wishes: Wishes, folder: Path, state: Path) -> Settings:
+    """The settings of a test in `folder`; without a named config, the nearest one from there up."""
+    if wishes.outbound not in (None, *OUTBOUND):
+        raise UserError(f'outbound is "allow" or "refuse", not {wishes.outbound!r}.')
+    path = None if wishes.config is None else Path(wishes.config)
+    config = load(path, cwd=folder, env=wishes.env or "", environ={})
+    return Settings(
+        config=replace(config, vars={**config.vars, **(wishes.vars or {})}),
+        state=state,
+        start_ms=START_MS if wishes.start is None else moment_ms(wishes.start),
+        seed=wishes.seed,
+        refuse_outbound=wishes.outbound == "refuse",
+    )
