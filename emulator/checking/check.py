@@ -1,7 +1,7 @@
 """The check of workflows: for the command line, and for a test suite, where `check` is a plain function.
 
-    report = check(config, "orders", {"sku": "lamp"}, events=[("approval", {"approved": True})])
-    assert report.is_clean()
+report = check(config, "orders", {"sku": "lamp"}, events=[("approval", {"approved": True})])
+assert report.is_clean()
 """
 
 from __future__ import annotations
@@ -18,11 +18,30 @@ from flarebed.emulator.checking.evidence import Evidence
 from flarebed.emulator.checking.outbound import Handler, Mode, Outbound
 from flarebed.emulator.checking.places import Sources
 from flarebed.emulator.checking.report import Finding, Report, WorkflowReport
-from flarebed.emulator.checking.rules import Detector, side_effect
+from flarebed.emulator.checking.rules import (
+    Detector,
+    branch,
+    carried_state,
+    event,
+    granularity,
+    idempotency,
+    output_size,
+    side_effect,
+    step_name,
+)
 from flarebed.emulator.checking.trial import Subject
 from flarebed.emulator.config.model import Config
 
-DETECTORS: tuple[Detector, ...] = (side_effect.detect,)
+DETECTORS: tuple[Detector, ...] = (
+    side_effect.detect,
+    step_name.detect,
+    idempotency.detect,
+    carried_state.detect,
+    event.detect,
+    output_size.detect,
+    granularity.detect,
+    branch.detect,
+)
 
 
 def check(

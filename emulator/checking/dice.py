@@ -1,7 +1,7 @@
 """Randomness that the check decides: `random`, `secrets`, `uuid`, `os.urandom` and `crypto` in Worker code.
 
-`uuid.uuid4` and `secrets` look `os.urandom` and `random._urandom` up when they are called, so they follow. In a step the
-numbers are those of the step's attempt, the same in each trial; outside of steps those of the trial.
+`uuid.uuid4` and `secrets` look `os.urandom` and `random._urandom` up when they are called, so they follow. In a step
+the numbers are those of the step's attempt, the same in each trial; outside of steps those of the trial.
 """
 
 from __future__ import annotations
@@ -25,22 +25,29 @@ _FUNCTIONS = (
 )  # fmt: skip
 
 
+LOW, HIGH = 0.0, 1 - 2**-53
+_LOADED_THROWS = 32
+"""Then they roll freely: the distributions throw again and again until they like what they get."""
+
+
 class Loaded(random.Random):
-    """Dice that always fall the same way: `random()` is `value`."""
+    """Dice that fall the same way at first: `random()` is `value`."""
 
     def __init__(self, value: float) -> None:
         self._value = value
+        self._thrown = 0
         super().__init__(0)
 
     def random(self) -> float:
-        return self._value
+        self._thrown += 1
+        return self._value if self._thrown <= _LOADED_THROWS else super().random()
 
-
-LOW, HIGH = 0.0, 1 - 2**-53
+    def _randbelow(self, n: int) -> int:
+        return int(self.random() * n)
 
 
 @contextmanager
-def thrown(outside: random.Random, seen: Callable[[], object]) -> Iterator[None]:
+def thrown(outside: Callable[[], random.Random], seen: Callable[[], object]) -> Iterator[None]:
     """Give Worker code these dice while the block runs; `seen()` is told when they are thrown outside of steps."""
 
     def dice() -> random.Random | None:
@@ -50,7 +57,7 @@ def thrown(outside: random.Random, seen: Callable[[], object]) -> Iterator[None]
         if attempt is not None:
             return attempt.dice
         seen()
-        return outside
+        return outside()
 
     def function(name: str) -> Callable[..., Any]:
         original = getattr(random, name)
@@ -73,4 +80,3 @@ def thrown(outside: random.Random, seen: Callable[[], object]) -> Iterator[None]
         stack.enter_context(mock.patch.object(random, "_urandom", octets))
         stack.enter_context(mock.patch.object(os, "urandom", octets))
         yield
-

@@ -16,7 +16,7 @@ from unittest import mock
 
 from flarebed.emulator.checking.places import Site, Sources
 from flarebed.emulator.checking.steps import Key
-from flarebed.emulator.checking.witness import INSIDE
+from flarebed.emulator.checking.witness import IN_RUN, INSIDE
 from flarebed.emulator.runtime.python.data import JsObject
 
 _DICT_METHODS = ("__setitem__", "__delitem__", "__ior__", "update", "pop", "popitem", "setdefault", "clear")
@@ -59,7 +59,10 @@ def watched(mutations: list[Mutation], sources: Sources) -> Iterator[None]:
 
     def python_from_rpc(value: Any) -> Any:
         converted = convert(value)
-        return _like(converted, "event", changed) if isinstance(value, MarkedEvent) else converted
+        if not isinstance(value, MarkedEvent):
+            return converted
+        IN_RUN.set(True)  # for the task that `run` is about to run in
+        return _like(converted, "event", changed)
 
     with mock.patch.object(sdk, "python_from_rpc", python_from_rpc):
         yield
@@ -89,7 +92,7 @@ def _telling(of: type, names: tuple[str, ...], path: str, changed: Callable[[str
 
     members: dict[str, Any] = {name: method(name) for name in names}
     members["_flarebed_of"] = of
-    members["copy"] = members["__copy__"] = lambda self: of(self)
+    members["copy"] = members["__copy__"] = lambda self: of([*self] if isinstance(self, list) else {**self})
     members["__deepcopy__"] = lambda self, memo: copy.deepcopy(_plain(self), memo)
     members["__reduce_ex__"] = lambda self, protocol: _plain(self).__reduce_ex__(protocol)
     return type(of.__name__, (of,), members)
@@ -106,4 +109,4 @@ def _plain(value: Any) -> Any:
 
 def asked_by_worker() -> bool:
     """Whether the clock is asked on behalf of Worker code: through what stands in for `time` and `datetime`."""
-    return sys._getframe(2).f_code.co_filename.endswith("virtual_time.py")
+    return sys._getframe(2).f_code.co_filename.endswith(("virtual_time.py", "date.py"))

@@ -90,10 +90,15 @@ def _statement(file: str, line: int) -> tuple[int, int]:
 
 
 def _extent(node: ast.stmt) -> tuple[int, int]:
-    decorators = getattr(node, "decorator_list", [])
-    first = min([node.lineno, *(decorator.lineno for decorator in decorators)])
+    first = _start(node)
     body = getattr(node, "body", None) or getattr(node, "cases", None)
     if not body:
         return first, node.end_lineno or node.lineno
-    start = body[0].pattern.lineno if isinstance(body[0], ast.match_case) else body[0].lineno
-    return first, max(node.lineno, start - 1)
+    return first, max(node.lineno, _start(body[0]) - 1)
+
+
+def _start(node: ast.stmt | ast.match_case) -> int:
+    if isinstance(node, ast.match_case):
+        return node.pattern.lineno
+    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+    return min([node.lineno, *(decorator.lineno for decorator in decorators)])

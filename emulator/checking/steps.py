@@ -132,6 +132,8 @@ class WatchedStep(Asked, js="JsRpcStub"):
             command.at_ms = self._script.now_ms()
             if self._conduct.over(command):
                 heard._settle(promise.state, promise.value)
+            elif heard._io is not None:
+                heard._io.begin_outside()  # so that the run is not taken for one that hangs
 
         promise.when_settled(over)
         return heard

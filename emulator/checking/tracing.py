@@ -10,7 +10,7 @@ from types import FrameType
 from typing import Any
 
 from flarebed.emulator.checking.places import Site, Sources
-from flarebed.emulator.checking.witness import INSIDE
+from flarebed.emulator.checking.witness import IN_RUN, INSIDE
 
 
 @dataclass(frozen=True)
@@ -47,9 +47,9 @@ class Trace:
         if event == "line":
             site = (frame.f_code.co_filename, frame.f_lineno)
             attempt = INSIDE.get()
-            if attempt is None:
+            if attempt is None and IN_RUN.get():
                 self.outside.append(Line(self._number(frame), site))
-            else:
+            elif attempt is not None:
                 self.inside.setdefault(attempt.step, {})[site] = None
         return self._line
 

@@ -15,18 +15,20 @@ from typing import Any, Self, cast
 from unittest import mock
 
 from flarebed.bindings.clock import VirtualClock
+from flarebed.bindings.codec import decode, encode
 from flarebed.bindings.d1.engine import D1Resources
 from flarebed.bindings.d1.migrations import apply_pending
 from flarebed.bindings.d1.spec import D1DatabaseSpec
 from flarebed.bindings.dispatch import Dispatch
 from flarebed.bindings.errors import JsError
+from flarebed.bindings.values import Date
 from flarebed.bindings.workflows.spec import WorkflowSpec
 from flarebed.emulator.checking import dice, events
 from flarebed.emulator.checking.outbound import Outbound
 from flarebed.emulator.checking.places import Site, Sources
-from flarebed.emulator.checking.steps import Conduct, Script, WatchedStep
+from flarebed.emulator.checking.steps import Command, Conduct, ReplayedStep, Script, WatchedStep
 from flarebed.emulator.checking.tracing import Trace
-from flarebed.emulator.checking.witness import INSIDE, Answer, Call, Witness
+from flarebed.emulator.checking.witness import Answer, Call, Witness, is_outside
 from flarebed.emulator.config.model import Config
 from flarebed.emulator.runtime.python.modules import HostModules
 from flarebed.emulator.runtime.python.proxy import JsProxy, to_python
@@ -37,7 +39,7 @@ LONGEST_MS = 10 * YEAR_MS
 MOST_ATTEMPTS = 20_000
 """Where a run that retries for ever is given up."""
 
-DISTINCT_OUTSIDE = "outside"
+SEED = "outside"
 
 
 @dataclass(frozen=True)
@@ -87,30 +89,30 @@ class Life(Dispatch):
         state: Path,
         *,
         start_ms: float = START_MS,
-        seed: str | Random = DISTINCT_OUTSIDE,
+        seed: str | Random = SEED,
         conduct: Conduct | None = None,
         answer: Callable[[Call], Answer | None] | None = None,
     ) -> None:
         self.subject = subject
-        self._state = state
+        self.state = state
         self._start_ms = start_ms
-        self._dice = Random(seed) if isinstance(seed, str) else seed
+        self._dice = _dice(seed)
         self._conduct = conduct or Conduct()
         self._stack = ExitStack()
         self._worker: Dispatch | None = None
         self.logged: list[tuple[str, str]] = []
-        trace = Trace(subject.sources)
-        script = Script(subject.sources, self._now_ms, lambda: len(trace.outside))
-        self.seen = Seen(script, Witness(subject.sources, answer), trace)
+        self.worker_ahead_ms = 0.0
+        self.is_frozen = False
+        self.seen = self._blank(Witness(subject.sources, answer), [])
 
     def __enter__(self) -> Self:
         self.subject.outbound.rewind()
         HostModules.installed()
         with ExitStack() as stack:
             # Before the Worker is loaded, since it may take functions for itself (`from random import choice`).
-            stack.enter_context(dice.thrown(self._dice, lambda: self._read("randomness")))
+            stack.enter_context(dice.thrown(lambda: self._dice, lambda: self._read("randomness")))
             self.session = Session(
-                self.subject.config, self._state, self._log, start_ms=self._start_ms,
+                self.subject.config, self.state, self._log, start_ms=self._start_ms,
                 outbound=self.subject.outbound.client, observe=self._observe,
             )  # fmt: skip
             stack.callback(self.session.close)
@@ -121,6 +123,11 @@ class Life(Dispatch):
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
         self.seen.witness.is_watching = False
         self._stack.close()
+
+    def _blank(self, witness: Witness, mutations: list[events.Mutation]) -> Seen:
+        trace = Trace(self.subject.sources)
+        script = Script(self.subject.sources, self._now_ms, lambda: len(trace.outside))
+        return Seen(script, witness, trace, mutations=mutations)
 
     def _now_ms(self) -> float:
         return self.session.clock.now_ms()
@@ -147,14 +154,15 @@ class Life(Dispatch):
         now_ms = clock.now_ms
 
         def told() -> float:
-            if events.asked_by_worker():
-                self._read("the clock")
-            return now_ms()
+            if not events.asked_by_worker():
+                return now_ms()
+            self._read("the clock")
+            return now_ms() + self.worker_ahead_ms
 
         return told
 
     def _read(self, of: str) -> None:
-        site = self.subject.sources.caller() if INSIDE.get() is None else None
+        site = self.subject.sources.caller() if is_outside() else None
         if site is not None:
             self.seen.readings[Reading(of, site)] = None
 
@@ -162,6 +170,8 @@ class Life(Dispatch):
 
     async def queue(self, batch: Any) -> None:
         assert self._worker is not None
+        while self.is_frozen:
+            await self.session.clock.sleep(1)
         await self._worker.queue(batch)
 
     def workflow_classes(self) -> frozenset[str]:
@@ -226,9 +236,37 @@ class Life(Dispatch):
             except StuckError:
                 self.seen.ended = "stopped"
 
+    def replay(self, past: Script, *, goes_along: bool = False, seed: str | Random = SEED) -> Seen:
+        """What `run` asks of its steps if each is answered as in `past`. `goes_along`: and takes as long.
+
+        Without the engine; may be done again in the same life, whose modules then are no longer fresh.
+        """
+        self._dice = _dice(seed)
+        self.seen = self._blank(self.seen.witness, [])
+
+        def reached(command: Command) -> None:
+            if goes_along:
+                self.session.clock.move_to(command.at_ms + self._start_ms - START_MS)
+
+        event = {
+            "timestamp": Date(START_MS),
+            "payload": decode(encode(self.subject.params, over_rpc=True)),
+            "instanceId": self.subject.instance_id,
+            "workflowName": self.subject.spec.name,
+        }
+        work = self.session.loop.create_task(self.watched_run(event, ReplayedStep(self.seen.script, past, reached)))
+        self.run(traced=True)
+        work.add_done_callback(lambda task: task.cancelled() or task.exception())
+        self.session.settle()
+        return self.seen
+
     def _is_over(self, until: Callable[[], bool] | None) -> bool:
         attempts = sum(len(command.attempts) for command in self.seen.script.commands[-10:])
         return bool(self.seen.ended) or attempts > MOST_ATTEMPTS or (until is not None and until())
+
+
+def _dice(seed: str | Random) -> Random:
+    return Random(seed) if isinstance(seed, str) else seed
 
 
 def last_line(error: JsError) -> str:

@@ -63,6 +63,14 @@ class Attempt:
 INSIDE: ContextVar[Attempt | None] = ContextVar("flarebed_inside_step", default=None)
 """The attempt that the running Worker code belongs to; None outside of steps."""
 
+IN_RUN: ContextVar[bool] = ContextVar("flarebed_in_run", default=False)
+"""Whether the running Worker code is the `run` of the checked instance."""
+
+
+def is_outside() -> bool:
+    """In `run`, and in none of its steps. What other instances, consumers and requests do is not looked at."""
+    return IN_RUN.get() and INSIDE.get() is None
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -135,7 +143,7 @@ class Witness:
         async def method(this: Any, *arguments: Any) -> Any:
             what, is_effect = _described(this, name, arguments)
             call = self._see(kind, target, name, what, _plain(this, arguments), is_effect)
-            answer = self.answer(call) if self.answer is not None else None
+            answer = self.answer(call) if self.answer is not None and is_outside() else None
             if answer is None:
                 answer = await _outcome(function(this, *arguments))
             call.result, call.error = answer.value, answer.error
@@ -150,7 +158,7 @@ class Witness:
     def _see(self, kind: str, target: str, operation: str, what: str, arguments: Any, is_effect: bool) -> Call:
         attempt = INSIDE.get()
         call = Call(kind, target, operation, what, arguments, is_effect, self.sources.caller(), attempt)
-        if self.is_watching:
+        if self.is_watching and (attempt is not None or IN_RUN.get()):
             self.calls.append(call)
             if attempt is not None:
                 attempt.calls.append(call)
