@@ -66,14 +66,15 @@ def check(
     sources = Sources(config.entry_point().parent)
     given = {} if params is None else params
     reports = []
-    for spec in _wanted(config, name):
+    for spec in workflows(config, name):
         subject = Subject(config, spec, given, tuple(events), Outbound(cast("Mode", mode), answers, handler), sources)
         with tempfile.TemporaryDirectory(prefix="flarebed-check-") as folder:
             reports.append(_checked(Evidence(subject, Path(folder), state)))
     return Report(config.root, tuple(reports))
 
 
-def _wanted(config: Config, name: str | None) -> list[WorkflowSpec]:
+def workflows(config: Config, name: str | None) -> list[WorkflowSpec]:
+    """Those of the config whose class is the Worker's own; `name` may be the name, the binding or the class."""
     specs = cast("Sequence[WorkflowSpec]", config.specs.get("workflows", ()))
     own = [spec for spec in specs if spec.script_name in (None, config.name)]
     found = [spec for spec in own if name is None or name in (spec.name, spec.binding, spec.class_name)]

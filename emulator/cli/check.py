@@ -14,10 +14,11 @@ from rich.console import Console
 from rich.text import Text
 
 from flarebed.bindings.errors import UserError
-from flarebed.emulator.checking.check import check
+from flarebed.emulator.checking import recorded
+from flarebed.emulator.checking.check import check, workflows
 from flarebed.emulator.checking.outbound import Mode
 from flarebed.emulator.checking.report import Finding, Report, WorkflowReport
-from flarebed.emulator.config import load
+from flarebed.emulator.config import Config, load
 
 _COLOURS = {"error": "bold red", "warning": "bold yellow"}
 
@@ -45,7 +46,7 @@ def run(wanted: Wanted) -> int:
     """Check and print; the exit code."""
     config = load(wanted.config, cwd=Path.cwd(), env=wanted.env, environ=os.environ)
     state = wanted.persist_to.absolute() if wanted.persist_to else config.root / ".wrangler" / "state"
-    params, events = _params(wanted), [_pair(event, "--event TYPE=JSON") for event in wanted.events]
+    params, events = _given(wanted, config, state)
     report = check(
         config,
         wanted.name,
@@ -60,6 +61,18 @@ def run(wanted: Wanted) -> int:
     else:
         show(report)
     return 0 if report.is_clean(strict=wanted.strict) else 1
+
+
+def _given(wanted: Wanted, config: Config, state: Path) -> tuple[Any, list[tuple[str, Any]]]:
+    """Params and events: those of a recorded instance, unless others are said."""
+    params, events = _params(wanted), [_pair(event, "--event TYPE=JSON") for event in wanted.events]
+    if wanted.instance is None:
+        return params, events
+    specs = workflows(config, wanted.name)
+    if len(specs) > 1:
+        raise UserError("--instance needs the name of its workflow.", hint="For example: check workflow orders ...")
+    recorded_params, recorded_events = recorded.of_instance(state, specs[0], wanted.instance)
+    return recorded_params if params is None else params, events or recorded_events
 
 
 def _params(wanted: Wanted) -> Any:

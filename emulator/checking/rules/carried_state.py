@@ -157,7 +157,7 @@ def _of_used_modules(evidence: Evidence) -> Iterator[Finding]:
     for difference in evidence.used:
         files = evidence.subject.sources.files()
         left = [write for file in files for write in code.writes(file) if write.site in ran]
-        written = [write.site for write in left if not write.name.startswith("self.")]
+        written: list[Site | None] = [write.site for write in left if not write.name.startswith("self.")]
         for site in written or [difference.site]:
             if site is not None:
                 yield Finding(
