@@ -27,18 +27,28 @@ class Difference:
 
 def differences(before: Seen, now: Seen) -> Iterator[Difference]:
     """Up to the first step that the runs don't both come to."""
-    known, others = ({command.key for command in seen.script.commands} for seen in (before, now))
+    ways = [0, 0]
     for one, other in zip_longest(before.script.commands, now.script.commands):
         if one is None or other is None or (one.site, one.key[0]) != (other.site, other.key[0]):
             yield Difference("branch", one, other, _branch(before, now, one, other))
             return
         if one.key != other.key:
-            if other.key in known or one.key in others:
+            if _lines(before, ways[0], one) != _lines(now, ways[1], other) or _is_of_other_order(before, now, one, other):
                 yield Difference("branch", one, other, _branch(before, now, one, other))
                 return
             yield Difference("name", one, other, other.site)
         elif one.argument != other.argument and one.key[0] in SLEEPS:
             yield Difference("sleep", one, other, other.site)
+        ways = [one.after_lines, other.after_lines]
+
+
+def _lines(seen: Seen, start: int, command: Command) -> list[Site]:
+    """What ran from the step before on."""
+    return [line.site for line in seen.trace.outside[start : command.after_lines]]
+
+
+def _is_of_other_order(before: Seen, now: Seen, one: Command, other: Command) -> bool:
+    return before.script.find(other.key) is not None or now.script.find(one.key) is not None
 
 
 def _branch(before: Seen, now: Seen, one: Command | None, other: Command | None) -> Site | None:

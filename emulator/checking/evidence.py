@@ -28,17 +28,17 @@ class Varied:
 
 
 class Mortal(Conduct):
-    """The run does not hear of a step that was made in this life: it ends there, when nothing else is being made."""
+    """The run does not hear of a step, or a sleep, of this life: it ends there, when nothing else is being made."""
 
     def __init__(self) -> None:
         self.life: Life | None = None
 
     def over(self, command: Command) -> bool:
-        return not command.attempts
+        return not command.is_new
 
     def is_due(self) -> bool:
-        made = [command for command in self.life.seen.script.commands if command.attempts] if self.life else []
-        return bool(made) and all(command.is_over for command in made)
+        new = [command for command in self.life.seen.script.commands if command.is_new] if self.life else []
+        return bool(new) and all(command.is_over for command in new)
 
 
 class Evidence:

@@ -32,6 +32,7 @@ class Command:
     site: Site | None
     argument: str
     after_lines: int
+    asked_ms: float
     outcome: tuple[str, Any] | None = None
     at_ms: float = 0.0
     attempts: list[Attempt] = field(default_factory=list)
@@ -44,6 +45,11 @@ class Command:
     @property
     def is_over(self) -> bool:
         return self.outcome is not None
+
+    @property
+    def is_new(self) -> bool:
+        """It was made in this life, or waited for: not answered from the journal."""
+        return bool(self.attempts) or (self.is_over and self.at_ms > self.asked_ms)
 
 
 class Conduct:
@@ -73,7 +79,7 @@ class Script:
     def command(self, kind: str, name: Any, site: Site | None, argument: Any) -> Command:
         self.counts[kind, str(name)] += 1
         key = (kind, str(name), self.counts[kind, str(name)])
-        command = Command(key, site, str(argument), self.lines())
+        command = Command(key, site, str(argument), self.lines(), self.now_ms())
         self.commands.append(command)
         return command
 
