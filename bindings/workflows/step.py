@@ -194,9 +194,9 @@ class _Do:
                 f'Step "{self._label}" raised a subclass of NonRetryableError. Cloudflare compares the exact class, so '
                 "the step is retried; raise NonRetryableError itself.",
             )
-        now_ms = self._run.now_ms()
         try:
-            wake_ms = now_ms + retry.delay_ms(self._config, self._made, await self._resolved_delay(seen))
+            delay = await self._resolved_delay(seen)
+            wake_ms = self._run.now_ms() + retry.delay_ms(self._config, self._made, delay)
         except ValueError as reason:
             await self._fail(errors.bad_delay(self._label, str(reason)))
         self._record_delay(seen, wake_ms)

@@ -33,14 +33,15 @@ def refused_to(folder: Path) -> Iterator[None]:
     """Refuse randomness to code below `folder` while the block runs."""
     own = f"{folder}{os.sep}"
     replaced: list[tuple[Any, str, Any]] = []
-    is_starting = True
+    starting = True
 
     def guard(owner: Any, name: str, error: Callable[[], Exception]) -> None:
         original = getattr(owner, name)
 
         @functools.wraps(original)
         def guarded(*arguments: Any, **options: Any) -> Any:
-            if is_starting and _caller().startswith(own):  # the Worker may keep the guard: `from random import random`
+            # `from random import choice` keeps this; workerd asks when called, too (topLevelEntropy/allow_entropy.py)
+            if starting and _caller().startswith(own):
                 raise error()
             return original(*arguments, **options)
 
@@ -54,7 +55,7 @@ def refused_to(folder: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        is_starting = False
+        starting = False
         for owner, name, original in reversed(replaced):
             setattr(owner, name, original)
 

@@ -149,3 +149,8 @@ def test_src_is_not_a_package(project: Project) -> None:
     assert project.notes("import src.other") == [
         "If your main module is inside the 'src' directory then your import statement shouldn't include a 'src.' prefix"
     ]
+
+
+def test_randomness_bound_at_start_works_afterwards(project: Project) -> None:
+    source = "import os\nfrom random import choice\ndef draw(bytes=os.urandom): return choice('a'), len(bytes(4))"
+    assert project.load(source).draw() == ("a", 4)
