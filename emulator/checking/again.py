@@ -6,6 +6,7 @@ shows what is new each time. After each the databases are set back, so that the 
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
@@ -57,15 +58,20 @@ class Twice(Conduct):
     def __init__(self) -> None:
         self.repetitions: list[Repetition] = []
         self.life: Life | None = None
+        self._one_at_a_time = asyncio.Lock()
 
     async def attempt(self, command: Command, call: Callable[[Attempt], Coroutine[Any, Any, Any]]) -> Any:
+        if command.is_within:
+            return await call(self.next_attempt(command))
+        async with self._one_at_a_time:  # so that what changes meanwhile is this step's doing
+            return await self._twice(command, call)
+
+    async def _twice(self, command: Command, call: Callable[[Attempt], Coroutine[Any, Any, Any]]) -> Any:
         assert self.life is not None
         first = self.next_attempt(command)
         asked = len(self.life.seen.script.commands)
         result = await call(first)
-        has_steps_within = len(self.life.seen.script.commands) > asked and any(
-            inner.attempts for inner in self.life.seen.script.commands[asked:]
-        )
+        has_steps_within = any(inner.is_within for inner in self.life.seen.script.commands[asked:])
         if any(made.is_effect for made in first.calls) and not has_steps_within:
             self.life.is_frozen = True
             try:

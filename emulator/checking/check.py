@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -104,6 +105,10 @@ def _sifted(findings: Iterator[Finding]) -> list[Finding]:
     """One finding for a rule and a place, in the order of the files, without those that the code says to ignore."""
     known: dict[tuple[Any, ...], Finding] = {}
     for finding in findings:
-        if not finding.place.ignores(finding.rule):
-            known.setdefault((finding.place.file, finding.place.line, finding.rule), finding)
+        if finding.place.ignores(finding.rule):
+            continue
+        key = (finding.place.file, finding.place.line, finding.rule)
+        first = known.setdefault(key, finding)
+        if first.step != finding.step:  # the same line, in another step: who called it there is worth knowing
+            known[key] = replace(first, notes=tuple(dict.fromkeys((*first.notes, *finding.notes))))
     return [known[key] for key in sorted(known)]

@@ -31,8 +31,12 @@ class Mutation:
     """`step` is None outside of steps. `path` is what was changed, from `event` on."""
 
     path: str
-    site: Site
+    trail: tuple[Site, ...]
     step: Key | None
+
+    @property
+    def site(self) -> Site:
+        return self.trail[0]
 
 
 class MarkedEvent(JsObject, js="Object"):
@@ -52,10 +56,10 @@ def watched(mutations: list[Mutation], sources: Sources) -> Iterator[None]:
     convert = sdk.python_from_rpc
 
     def changed(path: str) -> None:
-        site = sources.caller()
+        trail = tuple(sources.callers())
         attempt = INSIDE.get()
-        if site is not None:
-            mutations.append(Mutation(path, site, None if attempt is None else attempt.step))
+        if trail:
+            mutations.append(Mutation(path, trail, None if attempt is None else attempt.step))
 
     def python_from_rpc(value: Any) -> Any:
         converted = convert(value)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -12,6 +12,7 @@ from flarebed.emulator.checking.again import Repetition, Twice
 from flarebed.emulator.checking.copies import copy_state
 from flarebed.emulator.checking.differences import Difference, differences
 from flarebed.emulator.checking.places import Place, Site
+from flarebed.emulator.checking.report import Note
 from flarebed.emulator.checking.steps import Command, Conduct
 from flarebed.emulator.checking.trial import Life, Seen, Subject
 from flarebed.emulator.checking.variations import Variation
@@ -51,6 +52,10 @@ class Evidence:
 
     def place(self, site: Site) -> Place:
         return self.subject.sources.place(site)
+
+    def came_from(self, trail: Sequence[Site]) -> tuple[Note, ...]:
+        """Who called what is reported at the trail's first place."""
+        return tuple(Note(self.place(site), "called from here") for site in trail[1:])
 
     def state(self, trial: str) -> Path:
         """A new state folder."""

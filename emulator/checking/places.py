@@ -44,12 +44,15 @@ class Sources:
 
     def caller(self) -> Site | None:
         """The place in the Worker's files that the calling code was reached from."""
+        return next(self.callers(), None)
+
+    def callers(self) -> Iterator[Site]:
+        """That place, the one that it was called from, and so on."""
         frame: FrameType | None = sys._getframe(1)
         while frame is not None:
             if self.own(frame.f_code.co_filename):
-                return frame.f_code.co_filename, frame.f_lineno
+                yield frame.f_code.co_filename, frame.f_lineno
             frame = frame.f_back
-        return None
 
     def place(self, site: Site) -> Place:
         file, line = site

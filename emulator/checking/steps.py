@@ -26,13 +26,17 @@ Key = tuple[str, str, int]
 
 @dataclass(eq=False)
 class Command:
-    """A step as `run` asked for it. `site` is where its function is written, or where it is called."""
+    """A step as `run` asked for it. `site` is where its function is written, or where it is called.
+
+    `is_within`: it was asked for in another step's function.
+    """
 
     key: Key
     site: Site | None
     argument: str
     after_lines: int
     asked_ms: float
+    is_within: bool
     outcome: tuple[str, Any] | None = None
     at_ms: float = 0.0
     attempts: list[Attempt] = field(default_factory=list)
@@ -79,7 +83,7 @@ class Script:
     def command(self, kind: str, name: Any, site: Site | None, argument: Any) -> Command:
         self.counts[kind, str(name)] += 1
         key = (kind, str(name), self.counts[kind, str(name)])
-        command = Command(key, site, str(argument), self.lines(), self.now_ms())
+        command = Command(key, site, str(argument), self.lines(), self.now_ms(), INSIDE.get() is not None)
         self.commands.append(command)
         return command
 

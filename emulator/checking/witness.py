@@ -30,10 +30,15 @@ class Call:
     what: str
     arguments: Any
     is_effect: bool
-    site: Site | None
+    trail: tuple[Site, ...]
     attempt: Attempt | None
     result: Any = None
     error: JsError | None = None
+
+    @property
+    def site(self) -> Site | None:
+        """Where in the Worker's files; `trail` goes on with where that was called from."""
+        return self.trail[0] if self.trail else None
 
     @property
     def effect(self) -> tuple[str, str, str]:
@@ -157,7 +162,7 @@ class Witness:
 
     def _see(self, kind: str, target: str, operation: str, what: str, arguments: Any, is_effect: bool) -> Call:
         attempt = INSIDE.get()
-        call = Call(kind, target, operation, what, arguments, is_effect, self.sources.caller(), attempt)
+        call = Call(kind, target, operation, what, arguments, is_effect, tuple(self.sources.callers()), attempt)
         if self.is_watching and (attempt is not None or IN_RUN.get()):
             self.calls.append(call)
             if attempt is not None:

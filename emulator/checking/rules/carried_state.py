@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from flarebed.emulator.checking import code
@@ -18,18 +18,18 @@ RULE = "state-between-steps"
 
 @dataclass(frozen=True)
 class Loss:
-    """`command` went otherwise in a new life; None: the run's output, or its way. `sources` is the code that ran."""
+    """`command` went otherwise in a new life; None: the run's output, or its way. `sites` are the lines that ran."""
 
     command: Command | None
     details: tuple[str, ...]
-    source: str
+    sites: tuple[Site, ...]
 
 
 def detect(evidence: Evidence) -> Iterator[Finding]:
     mutated = {mutation.site for mutation in evidence.plain.mutations}
     kept = [write for write in _kept(evidence) if write.site not in mutated]
     for loss in _losses(evidence):
-        causes = [write for write in kept if write.is_read_in(loss.source)]
+        causes = [write for write in kept if any(_reads(evidence, write, site) for site in loss.sites)]
         readings = [] if causes else _unexplained(evidence)
         yield from (_of_write(evidence, write, loss) for write in causes)
         yield from (_of_reading(evidence, reading, loss) for reading in readings)
@@ -44,14 +44,9 @@ def _is_explained(evidence: Evidence) -> bool:
 
 
 def _unexplained(evidence: Evidence) -> list[Reading]:
-    """Readings of the time or of randomness outside of steps that decide neither names nor branches."""
-    decide = {
-        evidence.place(difference.site)
-        for varied in evidence.varied
-        for difference in varied.differences
-        if difference.site is not None
-    }
-    return [reading for reading in evidence.plain.readings if evidence.place(reading.site) not in decide]
+    """Readings of the time or of randomness outside of steps, unless names or branches hang on the same."""
+    decisive = {varied.variation.of for varied in evidence.varied if varied.differences}
+    return [reading for reading in evidence.plain.readings if reading.of not in decisive]
 
 
 def _kept(evidence: Evidence) -> list[code.Write]:
@@ -100,22 +95,23 @@ def _outcome(command: Command) -> str:
     return lines[-1] if lines else type(value).__name__
 
 
-def _inside(evidence: Evidence, command: Command) -> str:
-    return _text(evidence, evidence.plain.trace.inside.get(command.key, {}))
+def _inside(evidence: Evidence, command: Command) -> tuple[Site, ...]:
+    return tuple(evidence.plain.trace.inside.get(command.key, {}))
 
 
-def _outside(evidence: Evidence) -> str:
-    return _text(evidence, {line.site: None for line in evidence.plain.trace.outside})
+def _outside(evidence: Evidence) -> tuple[Site, ...]:
+    return tuple(dict.fromkeys(line.site for line in evidence.plain.trace.outside))
 
 
-def _text(evidence: Evidence, sites: Iterable[Site]) -> str:
-    return "\n".join(dict.fromkeys(evidence.place(site).source for site in sites))
+def _reads(evidence: Evidence, write: code.Write, site: Site) -> bool:
+    place = evidence.place(site)
+    return place != evidence.place(write.site) and write.is_read_in(place.source)
 
 
 def _of_write(evidence: Evidence, write: code.Write, loss: Loss) -> Finding:
-    notes: tuple[Note, ...] = ()
-    if loss.command is not None and loss.command.site is not None:
-        notes = (Note(evidence.place(loss.command.site), "this step went otherwise without it"),)
+    notes = [Note(evidence.place(site), "read here") for site in loss.sites if _reads(evidence, write, site)]
+    if not notes and loss.command is not None and loss.command.site is not None:
+        notes = [Note(evidence.place(loss.command.site), "this step went otherwise without it")]
     return Finding(
         RULE,
         "error",
@@ -125,7 +121,7 @@ def _of_write(evidence: Evidence, write: code.Write, loss: Loss) -> Finding:
         "Return the value from the step, and use the step's result.",
         step=loss.command.name if loss.command is not None else None,
         details=loss.details,
-        notes=notes,
+        notes=tuple(dict.fromkeys(notes)),
     )
 
 

@@ -31,4 +31,5 @@ def detect(evidence: Evidence) -> Iterator[Finding]:
             f"{mutation.path} is changed {effect}",
             advice,
             step=None if mutation.step is None else mutation.step[1],
+            notes=evidence.came_from(mutation.trail),
         )

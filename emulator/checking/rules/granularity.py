@@ -31,10 +31,12 @@ def detect(evidence: Evidence) -> Iterator[Finding]:
                     f"The step has {len(effects)} effects: if one fails, those before it are done again.",
                     "Give each a step of its own; statements on one database can go into one batch().",
                     step=command.name,
-                    notes=tuple(
-                        Note(evidence.place(call.site), str(call)[:100])
-                        for call in effects.values()
-                        if call.site is not None
-                    ),
+                    notes=tuple(note for call in effects.values() for note in _notes(evidence, call)),
                 )
                 break
+
+
+def _notes(evidence: Evidence, call: Call) -> tuple[Note, ...]:
+    """The effect, and where in the step it comes from."""
+    here = () if call.site is None else (Note(evidence.place(call.site), str(call)[:100]),)
+    return (*here, *evidence.came_from(call.trail))

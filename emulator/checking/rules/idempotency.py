@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from flarebed.emulator.checking.again import Change, Repetition
@@ -43,12 +43,12 @@ def _counterpart(call: Call, index: int, repetition: Repetition) -> Call | None:
 
 def _failed(evidence: Evidence, repetition: Repetition) -> Finding:
     failed = [call for call in repetition.same.calls if call.error is not None]
-    site = failed[-1].site if failed else repetition.command.site
+    trail = failed[-1].trail if failed else ()
     reason = str(failed[-1].error) if failed else f"{type(repetition.error).__name__}: {repetition.error}"
     return _finding(
         evidence,
         repetition,
-        site,
+        trail,
         "The step fails if it is run again after its effect was done but not recorded.",
         "Let it find its own effect: INSERT ... ON CONFLICT DO NOTHING, or look first.",
         (f"second attempt: {reason.splitlines()[-1] if reason else ''}",),
@@ -66,7 +66,7 @@ def _stored(evidence: Evidence, repetition: Repetition) -> Iterator[Finding]:
         advice = "Make the id in a step of its own, or of params and the instance's id."
     for change in changes:
         for call in _writers(change, repetition):
-            yield _finding(evidence, repetition, call.site, why, advice, _rows(change))
+            yield _finding(evidence, repetition, call.trail, why, advice, _rows(change))
 
 
 def _is_new(change: Change) -> bool:
@@ -110,7 +110,7 @@ def _sent(evidence: Evidence, repetition: Repetition, call: Call, again: Call) -
     if found is not None:
         severity, message, advice = found
         details = (f"first attempt:  {_short(call)}", f"second attempt: {_short(again)}")
-        yield _finding(evidence, repetition, call.site, message, advice, details, severity)
+        yield _finding(evidence, repetition, call.trail, message, advice, details, severity)
 
 
 Verdict = tuple[Severity, str, str]
@@ -158,7 +158,8 @@ def _of_message(evidence: Evidence, call: Call, again: Call) -> Verdict | None:
             "Each attempt sends another message: the consumer can't tell that they are the same.",
             "Make what differs in a step of its own, or of params and the instance's id.",
         )
-    if _leaves(call.arguments) & _known(evidence):
+    known = _known(evidence)
+    if any(_is_about(leaf, known) for leaf in _leaves(call.arguments)):
         return None
     return (
         "warning",
@@ -184,6 +185,11 @@ def _ids(call: Call) -> list[Any]:
     given = call.arguments[0] if call.arguments else None
     items = given if isinstance(given, list) else [given]
     return [item.get("id") if isinstance(item, dict) else None for item in items]
+
+
+def _is_about(leaf: str, known: set[str]) -> bool:
+    """`leaf` is a known value, or is made of one: "provision-globex"."""
+    return leaf in known or any(len(value) > 1 and re.search(rf"\b{re.escape(value)}\b", leaf) for value in known)
 
 
 def _known(evidence: Evidence) -> set[str]:
@@ -220,11 +226,12 @@ def _short(call: Call) -> str:
 def _finding(
     evidence: Evidence,
     repetition: Repetition,
-    site: Site | None,
+    trail: Sequence[Site],
     message: str,
     advice: str,
     details: tuple[str, ...],
     severity: Severity = "error",
 ) -> Finding:
-    where = site or repetition.command.site or (str(evidence.subject.config.path), 1)
-    return Finding(RULE, severity, evidence.place(where), message, advice, repetition.command.name, details)
+    where = trail[0] if trail else repetition.command.site or (str(evidence.subject.config.path), 1)
+    notes = evidence.came_from(trail)
+    return Finding(RULE, severity, evidence.place(where), message, advice, repetition.command.name, details, notes)

@@ -11,7 +11,7 @@ from flarebed.bindings.workflows.step import MAX_RESULT_BYTES
 from flarebed.emulator.checking import code
 from flarebed.emulator.checking.evidence import Evidence
 from flarebed.emulator.checking.places import Site
-from flarebed.emulator.checking.report import Finding
+from flarebed.emulator.checking.report import Finding, Note
 from flarebed.emulator.checking.steps import Command
 
 RULE = "large-output"
@@ -30,6 +30,7 @@ def detect(evidence: Evidence) -> Iterator[Finding]:
                 + (", more than the limit of 1 MiB: it fails." if is_refused else ": near the limit of 1 MiB."),
                 "Keep the data in R2, KV or D1 and return its key, or return it as a byte stream.",
                 step=command.name,
+                notes=(Note(evidence.place(command.site), "the step"),),
             )
 
 

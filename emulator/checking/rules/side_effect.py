@@ -20,4 +20,5 @@ def detect(evidence: Evidence) -> Iterator[Finding]:
                 evidence.place(call.site),
                 f"{call} is done outside of a step: it is done again whenever the instance is resumed.",
                 "Do it in a step.do, whose result is recorded.",
+                notes=evidence.came_from(call.trail),
             )
