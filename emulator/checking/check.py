@@ -30,7 +30,7 @@ from flarebed.emulator.checking.rules import (
     side_effect,
     step_name,
 )
-from flarebed.emulator.checking.trial import Subject
+from flarebed.emulator.checking.trial import Seen, Subject
 from flarebed.emulator.config.model import Config
 
 DETECTORS: tuple[Detector, ...] = (
@@ -97,8 +97,15 @@ def _checked(evidence: Evidence) -> WorkflowReport:
         status=plain.ended,
         error=plain.error,
         steps=tuple(f"{command.name}-{command.key[2]}" for command in plain.script.commands),
+        notes=_notes(plain),
         findings=tuple(_sifted(finding for detect in DETECTORS for finding in detect(evidence))),
     )
+
+
+def _notes(plain: Seen) -> tuple[str, ...]:
+    if plain.ended != "stopped":
+        return ()
+    return ("It would not come to its end (it retries or waits for ever), and was given up there.",)
 
 
 def _sifted(findings: Iterator[Finding]) -> list[Finding]:

@@ -33,7 +33,8 @@ def differences(before: Seen, now: Seen) -> Iterator[Difference]:
             yield Difference("branch", one, other, _branch(before, now, one, other))
             return
         if one.key != other.key:
-            if _lines(before, ways[0], one) != _lines(now, ways[1], other) or _is_of_other_order(before, now, one, other):
+            went_elsewhere = _lines(before, ways[0], one) != _lines(now, ways[1], other)
+            if went_elsewhere or _is_of_other_order(before, now, one, other):
                 yield Difference("branch", one, other, _branch(before, now, one, other))
                 return
             yield Difference("name", one, other, other.site)

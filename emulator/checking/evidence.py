@@ -35,11 +35,14 @@ class Mortal(Conduct):
         self.life: Life | None = None
 
     def over(self, command: Command) -> bool:
-        return not command.is_new
+        return command.is_within or not command.is_new
 
     def is_due(self) -> bool:
-        new = [command for command in self.life.seen.script.commands if command.is_new] if self.life else []
+        new = [made for made in self._commands() if made.is_new and not made.is_within]
         return bool(new) and all(command.is_over for command in new)
+
+    def _commands(self) -> list[Command]:
+        return self.life.seen.script.commands if self.life is not None else []
 
 
 class Evidence:

@@ -152,11 +152,8 @@ class WatchedStep(Asked, js="JsRpcStub"):
         async def call(*arguments: Any) -> Any:
             async def once(attempt: Attempt) -> Any:
                 command.attempts.append(attempt)
-                token = INSIDE.set(attempt)
-                try:
-                    return await callback(*arguments)
-                finally:
-                    INSIDE.reset(token)
+                INSIDE.set(attempt)  # in the context of this call, which ends with it
+                return await callback(*arguments)
 
             result = await self._conduct.attempt(command, once)
             command.size = max(command.size, _size(result))

@@ -20,7 +20,7 @@ from flarebed.bindings.d1.engine import D1Resources
 from flarebed.bindings.d1.migrations import apply_pending
 from flarebed.bindings.d1.spec import D1DatabaseSpec
 from flarebed.bindings.dispatch import Dispatch
-from flarebed.bindings.errors import JsError
+from flarebed.bindings.errors import FlarebedError, JsError, UserError
 from flarebed.bindings.values import Date
 from flarebed.bindings.workflows.spec import WorkflowSpec
 from flarebed.emulator.checking import dice, events
@@ -32,12 +32,13 @@ from flarebed.emulator.checking.witness import Answer, Call, Witness, is_outside
 from flarebed.emulator.config.model import Config
 from flarebed.emulator.runtime.python.modules import HostModules
 from flarebed.emulator.runtime.python.proxy import JsProxy, to_python
+from flarebed.emulator.runtime.python.tracebacks import python_traceback
 from flarebed.emulator.testing.session import START_MS, Session, StuckError
 
 YEAR_MS = 365 * 86_400_000.0
 LONGEST_MS = 10 * YEAR_MS
-MOST_ATTEMPTS = 20_000
-"""Where a run that retries for ever is given up."""
+MOST_ATTEMPTS = 200
+"""Of one step: a run that retries for ever is given up."""
 
 SEED = "outside"
 
@@ -111,14 +112,25 @@ class Life(Dispatch):
         with ExitStack() as stack:
             # Before the Worker is loaded, since it may take functions for itself (`from random import choice`).
             stack.enter_context(dice.thrown(lambda: self._dice, lambda: self._read("randomness")))
-            self.session = Session(
-                self.subject.config, self.state, self._log, start_ms=self._start_ms,
-                outbound=self.subject.outbound.client, observe=self._observe,
-            )  # fmt: skip
+            self.session = self._opened()
             stack.callback(self.session.close)
             self._watch(stack)
             self._stack = stack.pop_all()
         return self
+
+    def _opened(self) -> Session:
+        """The Worker, loaded. Raises UserError with what its top level raised."""
+        outbound = self.subject.outbound.client
+        try:
+            return Session(
+                self.subject.config, self.state, self._log, start_ms=self._start_ms, outbound=outbound,
+                observe=self._observe,
+            )  # fmt: skip
+        except FlarebedError:
+            raise
+        except Exception as error:
+            trace = python_traceback(error).rstrip()
+            raise UserError(f"The Worker can't be loaded.\n{trace}", place=self.subject.config.path.name) from error
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
         self.seen.witness.is_watching = False
@@ -261,8 +273,9 @@ class Life(Dispatch):
         return self.seen
 
     def _is_over(self, until: Callable[[], bool] | None) -> bool:
-        attempts = sum(len(command.attempts) for command in self.seen.script.commands[-10:])
-        return bool(self.seen.ended) or attempts > MOST_ATTEMPTS or (until is not None and until())
+        if any(len(command.attempts) >= MOST_ATTEMPTS for command in self.seen.script.commands[-10:]):
+            self.seen.ended = "stopped"
+        return bool(self.seen.ended) or (until is not None and until())
 
 
 def _dice(seed: str | Random) -> Random:

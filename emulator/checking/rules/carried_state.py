@@ -35,7 +35,8 @@ def detect(evidence: Evidence) -> Iterator[Finding]:
         yield from (_of_reading(evidence, reading, loss) for reading in readings)
         if not (causes or readings or mutated or _is_explained(evidence)):
             yield from [_of_write(evidence, write, loss) for write in kept] or _of_step(evidence, loss)
-    yield from _of_used_modules(evidence)
+    if not _is_explained(evidence):
+        yield from _of_used_modules(evidence)
 
 
 def _is_explained(evidence: Evidence) -> bool:

@@ -33,7 +33,7 @@ BROKEN = [
     (AGAIN, 'await do("a", lambda: self.env.KV.put(f"sent/{time.time()}", "1"))'),
     (AGAIN, f'async def work():\n    await fetch("https://x.example/", method="POST")  #!\n\n{WORK}'),
     (AGAIN, f'async def work():\n    await fetch(f"https://x.example/{{time.time()}}", method="PUT")  #!\n\n{WORK}'),
-    (AGAIN, f'async def work():\n    await self.env.FLOW.create(params=params)  #!\n\n{WORK}'),
+    (AGAIN, f"async def work():\n    await self.env.FLOW.create(params=params)  #!\n\n{WORK}"),
     (
         MANY,
         'async def work():\n    await self.env.KV.put("a", "1")\n    await self.env.JOBS.send({"id": params["id"]})\n\n'
@@ -71,7 +71,7 @@ def test_what_breaks_a_rule_is_found(tmp_path: Path, rule: str, body: str) -> No
     wanted = next((line for line in lines if line.endswith("#!")), lines[-1]).strip()
     found = findings(tmp_path, body)
     if rule == SIZE:  # its place is the `return` in `do`
-        assert found == [(rule, "return await result if hasattr(result, \"__await__\") else result")]
+        assert found == [(rule, 'return await result if hasattr(result, "__await__") else result')]
     else:
         assert found == [(rule, wanted)]
 
@@ -96,14 +96,17 @@ SOUND = [
     'await do("a", lambda: self.env.KV.put("token", uuid.uuid4().hex))',
     'async def put():\n    await fetch("https://x.example/1", method="PUT", body="{}")\n\nawait do("a", put)',
     'async def ask():\n    await fetch("https://x.example/1")\n\nawait do("a", ask)',
-    'async def post():\n    await fetch("https://x.example/", method="POST", headers={"Idempotency-Key": params["id"]})\n\n'
-    'await do("a", post)',
+    'key = {"Idempotency-Key": params["id"]}\nasync def post():\n'
+    '    await fetch("https://x.example/", method="POST", headers=key)\n\nawait do("a", post)',
     'await do("a", lambda: self.env.JOBS.send({"order": params["id"]}))',
     'await do("a", lambda: self.env.JOBS.send({"by": event["instanceId"]}))',
+    'async def outer():\n    return await do("inner", lambda: self.env.KV.put("a", "1"))\n\nawait do("outer", outer)',
     # Values made in steps
     'token = await do("token", lambda: uuid.uuid4().hex)\nawait do(f"use {token}", lambda: token)',
     'now = await do("now", lambda: time.time())\nif now > 5:\n    await do("a", lambda: 1)',
     'if await do("dice", lambda: random.random()) < 0.5:\n    await do("low", lambda: 1)',
+    # Side by side
+    'import asyncio\nawait asyncio.gather(*(do(name, lambda: self.env.KV.put("a", "1")) for name in "abc"))',
     # What is done outside of steps and has no effect
     'print(time.time(), random.random())\nawait do("a", lambda: 1)',
     'await self.env.KV.get("unused")\nawait do("a", lambda: 1)',

@@ -114,6 +114,24 @@ def test_a_run_that_fails_says_so(command: Command) -> None:
     )
 
 
+def test_a_run_without_end_is_given_up(command: Command) -> None:
+    config = '{"retries": {"limit": float("inf"), "delay": "1 hour", "backoff": "constant"}}'
+    code, out, _ = command(f'await do("a", lambda: 1 / 0, config={config})', "--strict")
+    assert (code, out) == (
+        1,
+        "flow (Flow): 1 step, stopped\n"
+        "  note: It would not come to its end (it retries or waits for ever), and was given up there.\n\n"
+        "✅ No rule is broken.\n",
+    )
+
+
+def test_a_worker_that_cannot_be_loaded(command: Command) -> None:
+    code, out, err = command("if:")
+    assert (code, out) == (1, "")
+    assert err.startswith("✘ [ERROR] The Worker can't be loaded.\nTraceback (most recent call last):\n")
+    assert err.endswith("SyntaxError: invalid syntax\n  wrangler.jsonc\n")
+
+
 def test_events_and_answers(command: Command) -> None:
     body = """\
         sent = (await step.wait_for_event("w", "go"))["payload"]
