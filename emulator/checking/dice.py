@@ -1,4 +1,4 @@
-"""Randomness that the check decides: `random`, `secrets`, `uuid`, `os.urandom` and `crypto` in Worker code.
+"""Randomness that the check decides: `random`, `secrets`, `uuid`, `os.urandom`, `js.crypto` and `js.Math` in Worker code.
 
 `uuid.uuid4` and `secrets` look `os.urandom` and `random._urandom` up when they are called, so they follow. In a step
 the numbers are those of the step's attempt, the same in each trial; outside of steps those of the trial.
@@ -16,6 +16,7 @@ from unittest import mock
 
 from flarebed.emulator.checking.witness import INSIDE
 from flarebed.emulator.runtime.python.context import CURRENT
+from flarebed.emulator.runtime.python.js import number
 from flarebed.emulator.runtime.python.webloop import WebLoop
 
 _FUNCTIONS = (
@@ -68,6 +69,13 @@ def thrown(outside: Callable[[], random.Random], seen: Callable[[], object]) -> 
 
         return call
 
+    class Random(random.Random):
+        """Without a seed it takes one from the system, in C; here from the dice."""
+
+        def __init__(self, x: Any = None) -> None:
+            thrower = dice() if x is None else None
+            super().__init__(x if thrower is None else thrower.getrandbits(64))
+
     urandom = os.urandom
 
     def octets(size: int) -> bytes:
@@ -77,6 +85,8 @@ def thrown(outside: Callable[[], random.Random], seen: Callable[[], object]) -> 
     with ExitStack() as stack:
         for name in _FUNCTIONS:
             stack.enter_context(mock.patch.object(random, name, function(name)))
+        stack.enter_context(mock.patch.object(random, "Random", Random))
         stack.enter_context(mock.patch.object(random, "_urandom", octets))
+        stack.enter_context(mock.patch.object(number.Math, "random", lambda _self: random.random()))
         stack.enter_context(mock.patch.object(os, "urandom", octets))
         yield

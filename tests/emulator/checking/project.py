@@ -35,6 +35,7 @@ import secrets
 import time
 import uuid
 
+import js
 from workers import WorkflowEntrypoint, fetch
 
 SEEN = {}

@@ -76,7 +76,12 @@ def test_what_breaks_a_rule_is_found(tmp_path: Path, rule: str, body: str) -> No
         assert found == [(rule, wanted)]
 
 
-NAMES = ["uuid.uuid4()", "time.time()", "datetime.date.today()", "random.random()", "secrets.token_hex()"]
+NAMES = [
+    "uuid.uuid4()", "uuid.uuid1()", "random.Random().random()", "random.SystemRandom().random()", 
+    "random.sample('abc', 2)",
+    "random.gauss(0, 1)", "js.Math.random()", "js.crypto.randomUUID()", "js.Date.now()", "datetime.datetime.now()",
+    "time.time()", "datetime.date.today()", "random.random()", "secrets.token_hex()",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("value", NAMES)
