@@ -1,4 +1,4 @@
-"""Randomness that the check decides: `random`, `secrets`, `uuid`, `os.urandom`, `js.crypto` and `js.Math` in Worker code.
+"""Randomness that the check decides: that of Python's modules, of `js.crypto` and of `js.Math`, in Worker code.
 
 `uuid.uuid4` and `secrets` look `os.urandom` and `random._urandom` up when they are called, so they follow. In a step
 the numbers are those of the step's attempt, the same in each trial; outside of steps those of the trial.
@@ -69,6 +69,9 @@ def thrown(outside: Callable[[], random.Random], seen: Callable[[], object]) -> 
 
         return call
 
+    def math_random(_math: number.Math) -> float:
+        return random.random()
+
     class Random(random.Random):
         """Without a seed it takes one from the system, in C; here from the dice."""
 
@@ -87,6 +90,6 @@ def thrown(outside: Callable[[], random.Random], seen: Callable[[], object]) -> 
             stack.enter_context(mock.patch.object(random, name, function(name)))
         stack.enter_context(mock.patch.object(random, "Random", Random))
         stack.enter_context(mock.patch.object(random, "_urandom", octets))
-        stack.enter_context(mock.patch.object(number.Math, "random", lambda _self: random.random()))
+        stack.enter_context(mock.patch.object(number.Math, "random", math_random))
         stack.enter_context(mock.patch.object(os, "urandom", octets))
         yield
