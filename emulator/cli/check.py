@@ -136,7 +136,7 @@ def _shown(report: Report, finding: Finding) -> Text:
         text.append(_excerpt(note.place.line, note.place.source))
     for detail in finding.details:
         text.append(f"  {detail}\n")
-    text.append(f"  Do: {finding.advice}", "green")
+    text.append(f"  Fix: {finding.advice}", "green")
     return text
 
 

@@ -26,7 +26,7 @@ error[side-effect-outside-step] env.KV.put('a') is done outside of a step: it is
 resumed.
   --> src/entry.py:{LINE}
   {LINE:>4} |         await self.env.KV.put("a", "1")
-  Do: Do it in a step.do, whose result is recorded.
+  Fix: Do it in a step.do, whose result is recorded.
 
 ✘ 1 error, 0 warnings
 """
