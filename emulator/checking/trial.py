@@ -21,6 +21,7 @@ from flarebed.bindings.d1.migrations import apply_pending
 from flarebed.bindings.d1.spec import D1DatabaseSpec
 from flarebed.bindings.dispatch import Dispatch
 from flarebed.bindings.errors import FlarebedError, JsError, UserError
+from flarebed.bindings.sql import SqlError
 from flarebed.bindings.values import Date
 from flarebed.bindings.workflows.spec import WorkflowSpec
 from flarebed.emulator.checking import dice, events
@@ -220,7 +221,12 @@ class Life(Dispatch):
         databases = cast("D1Resources", self.session.app.resources["d1"]).databases if config.specs.get("d1") else {}
         for spec in cast("tuple[D1DatabaseSpec, ...]", config.specs.get("d1", ())):
             if (config.root / spec.migrations_dir).is_dir():
-                apply_pending(databases[spec.binding], spec, config.root)
+                try:
+                    apply_pending(databases[spec.binding], spec, config.root)
+                except SqlError as error:
+                    raise UserError(
+                        f"A migration of {spec.binding} can't be applied: {error.message}", place=spec.migrations_dir
+                    ) from None
 
     def begin(self) -> None:
         """A new instance, and the events that are for it."""

@@ -132,6 +132,17 @@ def test_a_worker_that_cannot_be_loaded(command: Command) -> None:
     assert err.endswith("SyntaxError: invalid syntax\n  wrangler.jsonc\n")
 
 
+def test_a_migration_that_fails(command: Command) -> None:
+    written(command.folder, SOUND)
+    (command.folder / "migrations" / "0002.sql").write_text("CREATE TABLE orders (id)")
+    assert command(SOUND) == (
+        1,
+        "",
+        "✘ [ERROR] A migration of DB can't be applied: table orders already exists at offset 13: SQLITE_ERROR\n"
+        "  ./migrations\n",
+    )
+
+
 def test_events_and_answers(command: Command) -> None:
     body = """\
         sent = (await step.wait_for_event("w", "go"))["payload"]
