@@ -69,7 +69,7 @@ def check(
     reports = []
     for spec in workflows(config, name):
         subject = Subject(config, spec, given, tuple(events), Outbound(cast("Mode", mode), answers, handler), sources)
-        with tempfile.TemporaryDirectory(prefix="flarebed-check-") as folder:
+        with tempfile.TemporaryDirectory(prefix="flarebed-check-", ignore_cleanup_errors=True) as folder:
             reports.append(_checked(Evidence(subject, Path(folder), state)))
     return Report(config.root, tuple(reports))
 
