@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from flarebed.bindings.errors import UserError
+from flarebed.emulator.cli.check_commands import check
 from flarebed.emulator.cli.clock_commands import clock
 from flarebed.emulator.cli.d1_commands import d1
 from flarebed.emulator.cli.options import config_option, env_option, persist_option
@@ -86,7 +87,7 @@ def dev(
     raise SystemExit(code)
 
 
-for group in (d1, workflows, clock):
+for group in (d1, workflows, clock, check):
     app.add_command(group)
 
 

@@ -17,6 +17,7 @@ class Services:
     """`log(level, text)` takes what the Worker writes to the console; `worker` is its name in the config.
 
     `outbound` makes the httpx client for `fetch`; a test may give one that refuses or answers by itself.
+    `on_fetch(method, url, headers, body)` hears of a request while the Worker code that makes it is on the stack.
     """
 
     clock: Clock
@@ -26,6 +27,7 @@ class Services:
     outbound: Callable[[], httpx.AsyncClient]
     uncaught: Callable[[BaseException], None]
     pyodide_version: str = "314.0.6"
+    on_fetch: Callable[[str, str, list[tuple[str, str]], object], None] | None = None
     _client: httpx.AsyncClient | None = field(default=None, repr=False)
 
     def http(self) -> httpx.AsyncClient:

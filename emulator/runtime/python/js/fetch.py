@@ -49,6 +49,8 @@ def fetch(input: Any, init: Any = None, **options: Any) -> Promise:
 
 
 def _send(request: Request, io: IoContext) -> Promise:
+    if io.services.on_fetch is not None:
+        io.services.on_fetch(request.method, request.url, request.headers.raw(), request._source)
     if (request.headers.get("upgrade") or "").lower() == "websocket":
         return outside(_upgrade(request, io))
     outbound = _outbound()
