@@ -44,7 +44,7 @@ SEEN_AS = {
     "takes_an_event_before_its_wait_has_it": {"lost", "differing"},
     "keeps_an_event_that_was_delivered": {"duplicated", "differing"},
     "forgets_interrupted_attempts": {"duplicated", "lost"},
-    "does_a_recorded_step_again": {"duplicated", "differing", "lost"},
+    "does_a_recorded_step_again": {"duplicated", "differing", "lost", "broken"},
     "leaves_what_was_running": {"differing"},
     "moves_a_wake_time": {"differing"},
 }
