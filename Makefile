@@ -9,7 +9,7 @@ TYPES := build/typecheck/flarebed
 .PHONY: test check format demo bench crash clean
 
 test: check
-	$(PYTHON) -m pytest -q
+	$(PYTHON) -m pytest -q -n auto
 
 check: $(READY) $(TYPES)
 	$(PYTHON) -m ruff check -q .
