@@ -15,8 +15,9 @@ from flarebed.bindings.kind import Surroundings
 from flarebed.bindings.values import UNDEFINED
 from flarebed.bindings.workflows import errors, view
 from flarebed.bindings.workflows.binding import InstanceImpl, JsRpcStub, WorkflowImpl
+from flarebed.bindings.workflows.history import Stage
 from flarebed.bindings.workflows.journal import SCHEMA, Instance
-from flarebed.bindings.workflows.listing import Listing, Record, Wanted
+from flarebed.bindings.workflows.listing import Listing, Wanted
 from flarebed.bindings.workflows.outcome import shown_output
 from flarebed.bindings.workflows.spec import WorkflowSpec
 from flarebed.bindings.workflows.workflow import Workflow
@@ -60,10 +61,10 @@ class WorkflowApi:
     def detail(self, instance_id: str) -> dict[str, Any]:
         instance = self._instance(instance_id)
         shown = partial(shown_output, self._journal, instance.key)
-        return view.detail(instance, self._is_waiting(instance), self._listing.records(instance.key), shown)
+        return view.detail(instance, self._is_waiting(instance), self._journal.stages(instance.key, 0), shown)
 
-    def records(self, instance_id: str) -> list[Record]:
-        return self._listing.records(self._instance(instance_id).key)
+    def stages(self, instance_id: str) -> list[Stage]:
+        return self._journal.stages(self._instance(instance_id).key, 0)
 
     def buffered(self, instance_id: str) -> list[tuple[str, float]]:
         """Type and time of the events that were sent and that no step has got yet."""

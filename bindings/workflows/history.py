@@ -67,7 +67,10 @@ class Step(NamedTuple):
 
 
 class Stage(NamedTuple):
-    """What is recorded of a step."""
+    """All that is recorded of a step, its `nth` of that name. `wake_ms` is as in Step.
+
+    `failures`: JSON, `{start_ms, end_ms, name, message}` and more of each failed attempt.
+    """
 
     seq: int
     kind: str
@@ -75,6 +78,7 @@ class Stage(NamedTuple):
     nth: int
     state: str
     attempts: int
+    wake_ms: float | None
     config: bytes | None
     event_type: str | None
     result: bytes | None
@@ -266,8 +270,8 @@ class History:
     def stages(self, key: int, since_seq: int) -> list[Stage]:
         """The steps that had not ended before a place of the sequence."""
         rows = self._db.read(
-            "SELECT seq, kind, name, count, state, attempts, config, event_type, result, error, started_ms, attempt_ms,"
-            " attempt_seq, ended_ms, end_seq, failures, duration_ms FROM steps"
+            "SELECT seq, kind, name, count, state, attempts, wake_ms, config, event_type, result, error, started_ms,"
+            " attempt_ms, attempt_seq, ended_ms, end_seq, failures, duration_ms FROM steps"
             " WHERE instance = ? AND ifnull(end_seq, ?) >= ? ORDER BY seq",
             (key, since_seq, since_seq),
         )

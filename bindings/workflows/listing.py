@@ -33,26 +33,6 @@ class Wanted:
     until_ms: float = math.inf
 
 
-@dataclass(frozen=True)
-class Record:
-    """All that is recorded of a step. `failures`: JSON, `{start_ms, end_ms, name, message}` for each failed attempt."""
-
-    seq: int
-    kind: str
-    name: str
-    count: int
-    state: str
-    wake_ms: float | None
-    config: bytes | None
-    event_type: str | None
-    result: bytes | None
-    error: str | None
-    started_ms: float
-    attempt_ms: float | None
-    ended_ms: float | None
-    failures: str
-
-
 class Listing:
     def __init__(self, database: Database) -> None:
         self._db = database
@@ -73,15 +53,6 @@ class Listing:
         return dict(self._db.read(f"SELECT {_SHOWN_STATUS} AS shown, count(*) FROM instances GROUP BY shown"))
 
     # What happened in one of them
-
-    def records(self, key: int) -> list[Record]:
-        """In the order in which they began."""
-        rows = self._db.read(
-            "SELECT seq, kind, name, count, state, wake_ms, config, event_type, result, error, started_ms, attempt_ms,"
-            " ended_ms, failures FROM steps WHERE instance = ? ORDER BY seq",
-            (key,),
-        )
-        return [Record(*row) for row in rows]
 
     def buffered(self, key: int) -> list[tuple[str, float]]:
         """Type and time of the events that no wait has got yet."""

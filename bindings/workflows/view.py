@@ -16,8 +16,8 @@ from flarebed.bindings.ecma import order_keys
 from flarebed.bindings.ecma_date import date_to_iso
 from flarebed.bindings.values import UNDEFINED, ArrayBuffer, BigInt, Date, Error, View
 from flarebed.bindings.workflows import history, retry
+from flarebed.bindings.workflows.history import Stage
 from flarebed.bindings.workflows.journal import Instance
-from flarebed.bindings.workflows.listing import Record
 from flarebed.bindings.workflows.streams import StoredStream
 
 Shown = Callable[[int, bytes | None, bytes | None], Any]
@@ -48,9 +48,9 @@ def output(kind: str, value: Any) -> Any:
     return describe(value["payload"] if kind == "wait" else value)
 
 
-def detail(instance: Instance, waiting: bool, records: list[Record], shown: Shown) -> dict[str, Any]:
+def detail(instance: Instance, waiting: bool, stages: list[Stage], shown: Shown) -> dict[str, Any]:
     """Of REST's `GET /workflows/:name/instances/:id` what is known here; the form is that of wrangler's explorer."""
-    steps = [step(record, shown) for record in records]
+    steps = [step(stage, shown) for stage in stages]
     ended = instance.ended_ms is not None
     return {
         "status": _status(instance, waiting),
@@ -68,36 +68,36 @@ def detail(instance: Instance, waiting: bool, records: list[Record], shown: Show
     }
 
 
-def step(record: Record, shown: Shown) -> dict[str, Any]:
+def step(stage: Stage, shown: Shown) -> dict[str, Any]:
     times = {
-        "name": label(record),
-        "start": date_to_iso(record.started_ms),
-        "end": _time(record.ended_ms),
+        "name": label(stage),
+        "start": date_to_iso(stage.started_ms),
+        "end": _time(stage.ended_ms),
     }
-    error = None if record.error is None else _error(record.error)
-    if record.kind == "sleep":
-        return {**times, "finished": record.ended_ms is not None, "type": "sleep", "error": error}
-    if record.kind == "wait":
-        got = None if record.result is None else describe(decode(record.result))
-        finished = record.ended_ms is not None
+    error = None if stage.error is None else _error(stage.error)
+    if stage.kind == "sleep":
+        return {**times, "finished": stage.ended_ms is not None, "type": "sleep", "error": error}
+    if stage.kind == "wait":
+        got = None if stage.result is None else describe(decode(stage.result))
+        finished = stage.ended_ms is not None
         return {**times, "finished": finished, "type": "waitForEvent", "error": error, "output": got}
-    config = retry.DEFAULTS if record.config is None else decode(record.config)
+    config = retry.DEFAULTS if stage.config is None else decode(stage.config)
     return {
         **times,
-        "success": {history.DONE: True, history.FAILED: False}.get(record.state),
-        "type": "step" if record.kind == "do" else record.kind,
-        **_output(record, shown),
+        "success": {history.DONE: True, history.FAILED: False}.get(stage.state),
+        "type": "step" if stage.kind == "do" else stage.kind,
+        **_output(stage, shown),
         "config": _config(config),
-        "attempts": attempts(record),
+        "attempts": attempts(stage),
     }
 
 
-def label(record: Record) -> str:
+def label(stage: Stage) -> str:
     """A rollback goes by the label of its step."""
-    return record.name if record.kind == "rollback" else f"{record.name}-{record.count}"
+    return stage.name if stage.kind == "rollback" else f"{stage.name}-{stage.nth}"
 
 
-def attempts(record: Record) -> list[dict[str, Any]]:
+def attempts(stage: Stage) -> list[dict[str, Any]]:
     """Those that failed, then the one that is under way or that succeeded."""
     made = [
         {
@@ -106,21 +106,19 @@ def attempts(record: Record) -> list[dict[str, Any]]:
             "success": False,
             "error": {"name": failure["name"], "message": failure["message"]},
         }
-        for failure in json.loads(record.failures)
+        for failure in json.loads(stage.failures)
     ]
-    if record.state in (history.ATTEMPTING, history.INTERRUPTED, history.DONE):
-        success = True if record.state == history.DONE else None
-        made.append(
-            {"start": _time(record.attempt_ms), "end": _time(record.ended_ms), "success": success, "error": None}
-        )
+    if stage.state in (history.ATTEMPTING, history.INTERRUPTED, history.DONE):
+        success = True if stage.state == history.DONE else None
+        made.append({"start": _time(stage.attempt_ms), "end": _time(stage.ended_ms), "success": success, "error": None})
     return made
 
 
-def _output(record: Record, shown: Shown) -> dict[str, Any]:
+def _output(stage: Stage, shown: Shown) -> dict[str, Any]:
     """A step without an output has no such key."""
-    if record.state != history.DONE:
+    if stage.state != history.DONE:
         return {}
-    value = output(record.kind, shown(record.seq, record.result, record.config))
+    value = output(stage.kind, shown(stage.seq, stage.result, stage.config))
     return {} if value is UNDEFINED else {"output": value}
 
 

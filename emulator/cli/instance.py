@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from flarebed.bindings.ecma import json_stringify
 from flarebed.bindings.workflows import history
-from flarebed.bindings.workflows.listing import Record
+from flarebed.bindings.workflows.history import Stage
 from flarebed.emulator.cli.tables import console, labelled, show_table
 from flarebed.emulator.cli.timeline import timeline
 from flarebed.emulator.cli.times import distance, local_text, parse_time
@@ -32,23 +32,23 @@ def show_instance(
     workflow: str,
     instance_id: str,
     detail: dict[str, Any],
-    records: list[Record],
+    stages: list[Stage],
     buffered: list[tuple[str, float]],
     now_ms: float,
     output_limit: int | None,
 ) -> None:
-    """`detail` is the API's; `records` are its steps as they were recorded."""
+    """`detail` is the API's; `stages` are its steps as they were recorded."""
     print("Describing latest instance:")
     print(labelled(_heading(workflow, instance_id, detail, now_ms, output_limit)))
     print("Steps:")
-    for step, record in zip(detail["steps"], records, strict=True):
+    for step, stage in zip(detail["steps"], stages, strict=True):
         print()
-        print(labelled(_step(step, record, now_ms, output_limit), indent=2))
+        print(labelled(_step(step, stage, now_ms, output_limit), indent=2))
         if "attempts" in step:
             _show_attempts(step["attempts"], now_ms)
     begin_ms = _ms(detail["queued"])
     end_ms = None if detail["end"] is None else _ms(detail["end"])
-    for row in timeline(records, buffered, begin_ms, now_ms, end_ms, console().width):
+    for row in timeline(stages, buffered, begin_ms, now_ms, end_ms, console().width):
         console().print(row, no_wrap=True, overflow="ellipsis", crop=True)
 
 
@@ -73,14 +73,14 @@ def _heading(
     return heading
 
 
-def _step(step: dict[str, Any], record: Record, now_ms: float, output_limit: int | None) -> dict[str, str]:
+def _step(step: dict[str, Any], stage: Stage, now_ms: float, output_limit: int | None) -> dict[str, str]:
     shown = {"Name": step["name"], "Type": _TYPES.get(step["type"], UNKNOWN), **_times(step, now_ms)}
     if step["type"] == "waitForEvent":
-        shown["Event Type"] = record.event_type or ""
+        shown["Event Type"] = stage.event_type or ""
     if "success" in step:
         shown["Success"] = _SUCCESS[step["success"]]
-    if record.wake_ms is not None and record.state in (history.OPEN, history.DELAYED):
-        shown[_ahead(step["type"])] = _in_future(record.wake_ms, now_ms)
+    if stage.wake_ms is not None and stage.state in (history.OPEN, history.DELAYED):
+        shown[_ahead(step["type"])] = _in_future(stage.wake_ms, now_ms)
     if step.get("error"):
         shown["Error"] = _error(step["error"])
     if "output" in step and output_limit is not None:

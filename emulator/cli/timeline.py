@@ -14,7 +14,7 @@ from typing import Final
 from rich.text import Text
 
 from flarebed.bindings.workflows import history
-from flarebed.bindings.workflows.listing import Record
+from flarebed.bindings.workflows.history import Stage
 from flarebed.bindings.workflows.view import label
 from flarebed.emulator.cli.times import distance, local_text
 
@@ -46,7 +46,7 @@ Span = tuple[float, float, Ink]
 
 
 def timeline(
-    records: list[Record],
+    stages: list[Stage],
     buffered: list[tuple[str, float]],
     begin_ms: float,
     now_ms: float,
@@ -56,17 +56,17 @@ def timeline(
     """`buffered` are type and time of the events that no step has got; `end_ms` is the instance's, if it has ended."""
     rows = [Text(), Text("Timeline:")]
     until_ms = now_ms if end_ms is None else end_ms
-    spans = [_spans(record, until_ms, ended=end_ms is not None) for record in records]
-    begin_ms = min([begin_ms, *(record.started_ms for record in records)])  # an edge: its clock was another before
+    spans = [_spans(stage, until_ms, ended=end_ms is not None) for stage in stages]
+    begin_ms = min([begin_ms, *(stage.started_ms for stage in stages)])  # an edge: its clock was another before
     last_ms = max([until_ms, *(span[1] for one in spans for span in one)])
-    name_width = min(_WIDEST_NAME, max((len(label(record)) for record in records), default=0))
+    name_width = min(_WIDEST_NAME, max((len(label(stage)) for stage in stages), default=0))
     bar = _bar_width(name_width, width)
-    if records:
+    if stages:
         rows.append(Text(f"  {'':{name_width}}   {_ends(begin_ms, last_ms, bar)}", "dim"))
-    for record, drawn in zip(records, spans, strict=True):
-        sign, style = _sign(record)
-        row = Text("  ").append(sign, style).append(f" {_fit(label(record), name_width)} │")
-        rows.append(row.append_text(_draw(drawn, begin_ms, last_ms, bar)).append("│ ").append(_said(record, until_ms)))
+    for stage, drawn in zip(stages, spans, strict=True):
+        sign, style = _sign(stage)
+        row = Text("  ").append(sign, style).append(f" {_fit(label(stage), name_width)} │")
+        rows.append(row.append_text(_draw(drawn, begin_ms, last_ms, bar)).append("│ ").append(_said(stage, until_ms)))
     used = {span[2] for one in spans for span in one}
     if used:
         rows.append(Text("  " + "   ".join(f"{ink.cell} {ink.meaning}" for ink in _INKS if ink in used), "dim"))
@@ -74,24 +74,24 @@ def timeline(
     return rows if len(rows) > 2 else []
 
 
-def _spans(record: Record, until_ms: float, *, ended: bool) -> list[Span]:
+def _spans(stage: Stage, until_ms: float, *, ended: bool) -> list[Span]:
     """What a step did when; nothing is ahead of an instance that has ended."""
-    end_ms = until_ms if record.ended_ms is None else record.ended_ms
+    end_ms = until_ms if stage.ended_ms is None else stage.ended_ms
     spans: list[Span] = []
-    if record.kind in ("sleep", "wait"):
-        spans.append((record.started_ms, end_ms, IDLE))
+    if stage.kind in ("sleep", "wait"):
+        spans.append((stage.started_ms, end_ms, IDLE))
     else:
-        at_ms = record.started_ms
-        for failure in json.loads(record.failures):
+        at_ms = stage.started_ms
+        for failure in json.loads(stage.failures):
             spans += [(at_ms, failure["start_ms"], BETWEEN), (failure["start_ms"], failure["end_ms"], FAILED)]
             at_ms = failure["end_ms"]
-        attempted = record.state in (history.ATTEMPTING, history.INTERRUPTED, history.DONE)
-        if attempted and record.attempt_ms is not None:
-            spans += [(at_ms, record.attempt_ms, BETWEEN), (record.attempt_ms, end_ms, WORK)]
-        elif record.state == history.DELAYED:
+        attempted = stage.state in (history.ATTEMPTING, history.INTERRUPTED, history.DONE)
+        if attempted and stage.attempt_ms is not None:
+            spans += [(at_ms, stage.attempt_ms, BETWEEN), (stage.attempt_ms, end_ms, WORK)]
+        elif stage.state == history.DELAYED:
             spans.append((at_ms, until_ms, BETWEEN))
-    if record.wake_ms is not None and record.wake_ms > until_ms and not ended:
-        spans.append((until_ms, record.wake_ms, AHEAD))
+    if stage.wake_ms is not None and stage.wake_ms > until_ms and not ended:
+        spans.append((until_ms, stage.wake_ms, AHEAD))
     return [span for span in spans if span[1] > span[0] or span[2] is not BETWEEN]
 
 
@@ -112,28 +112,28 @@ def _draw(spans: list[Span], begin_ms: float, last_ms: float, width: int) -> Tex
     return drawn
 
 
-def _sign(record: Record) -> tuple[str, str]:
-    if record.state == history.DONE:
+def _sign(stage: Stage) -> tuple[str, str]:
+    if stage.state == history.DONE:
         return "✔", "green"
-    if record.state == history.FAILED:
+    if stage.state == history.FAILED:
         return "✘", "red"
-    return ("▶", "green") if record.state == history.ATTEMPTING else ("…", "blue")
+    return ("▶", "green") if stage.state == history.ATTEMPTING else ("…", "blue")
 
 
-def _said(record: Record, until_ms: float) -> str:
-    end_ms = until_ms if record.ended_ms is None else record.ended_ms
-    took = _short(end_ms - record.started_ms)
-    waits = f'"{record.event_type}", ' if record.kind == "wait" else ""
-    if record.state == history.OPEN:
-        return f"{waits}until {local_text(record.wake_ms or 0)}"
-    if record.kind in ("sleep", "wait"):
-        return f"{waits}{took}" + (", timed out" if record.state == history.FAILED else "")
-    failures = json.loads(record.failures)
-    made = len(failures) + (record.state != history.FAILED and record.state != history.DELAYED)
+def _said(stage: Stage, until_ms: float) -> str:
+    end_ms = until_ms if stage.ended_ms is None else stage.ended_ms
+    took = _short(end_ms - stage.started_ms)
+    waits = f'"{stage.event_type}", ' if stage.kind == "wait" else ""
+    if stage.state == history.OPEN:
+        return f"{waits}until {local_text(stage.wake_ms or 0)}"
+    if stage.kind in ("sleep", "wait"):
+        return f"{waits}{took}" + (", timed out" if stage.state == history.FAILED else "")
+    failures = json.loads(stage.failures)
+    made = len(failures) + (stage.state != history.FAILED and stage.state != history.DELAYED)
     counted = f", {made} attempts" if made > 1 else ""
-    if record.state == history.DELAYED:
-        return f"next attempt {local_text(record.wake_ms or 0)}{counted}"
-    return took + counted + ("" if record.error is None else f", {_error(record.error)}")
+    if stage.state == history.DELAYED:
+        return f"next attempt {local_text(stage.wake_ms or 0)}{counted}"
+    return took + counted + ("" if stage.error is None else f", {_error(stage.error)}")
 
 
 def _error(recorded: str) -> str:

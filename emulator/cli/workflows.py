@@ -199,13 +199,13 @@ def describe_instance(workflow: Opened, instance_id: str, output_limit: int | No
     instance_id = workflow.resolved(instance_id, as_json)
     try:
         detail = workflow.api.detail(instance_id)
-        records, buffered = workflow.api.records(instance_id), workflow.api.buffered(instance_id)
+        stages, buffered = workflow.api.stages(instance_id), workflow.api.buffered(instance_id)
     except JsError as error:
         raise refused(error, instance_id) from None
     if as_json:
         print_json({"id": instance_id, **detail})
     else:
-        show_instance(workflow.name, instance_id, detail, records, buffered, workflow.clock.now_ms(), output_limit)
+        show_instance(workflow.name, instance_id, detail, stages, buffered, workflow.clock.now_ms(), output_limit)
 
 
 def change(workflow: Opened, instance_id: str, to: str, options: Any, as_json: bool) -> None:
