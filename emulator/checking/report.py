@@ -64,11 +64,14 @@ class Report:
     def errors(self) -> tuple[Finding, ...]:
         return tuple(finding for finding in self.findings if finding.severity == "error")
 
-    def is_clean(self, *, strict: bool = False) -> bool:
-        """`strict`: warnings count, and so does a plain run that did not come to its end."""
-        if not strict:
-            return not self.errors
-        return not self.findings and all(workflow.status == "complete" for workflow in self.workflows)
+    @property
+    def unfinished(self) -> tuple[WorkflowReport, ...]:
+        """Those whose plain run did not complete: there is code that was not checked."""
+        return tuple(workflow for workflow in self.workflows if workflow.status != "complete")
+
+    def is_clean(self, *, strict: bool = False, may_fail: bool = False) -> bool:
+        """`strict`: warnings count too. `may_fail`: a plain run need not complete."""
+        return not (self.findings if strict else self.errors) and (may_fail or not self.unfinished)
 
     def as_json(self) -> dict[str, Any]:
         return {"version": VERSION, "workflows": [_workflow(self, workflow) for workflow in self.workflows]}

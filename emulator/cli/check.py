@@ -37,6 +37,7 @@ class Wanted:
     with_state: bool
     as_json: bool
     strict: bool
+    may_fail: bool
     config: Path | None
     env: str | None
     persist_to: Path | None
@@ -59,8 +60,8 @@ def run(wanted: Wanted) -> int:
     if wanted.as_json:
         print(json.dumps(report.as_json(), indent=2, ensure_ascii=False))
     else:
-        show(report)
-    return 0 if report.is_clean(strict=wanted.strict) else 1
+        show(report, may_fail=wanted.may_fail)
+    return 0 if report.is_clean(strict=wanted.strict, may_fail=wanted.may_fail) else 1
 
 
 def _given(wanted: Wanted, config: Config, state: Path) -> tuple[Any, list[tuple[str, Any]]]:
@@ -104,7 +105,7 @@ def _parsed(text: str, option: str) -> Any:
         raise UserError(f"{option} is not JSON: {error}.") from None
 
 
-def show(report: Report) -> None:
+def show(report: Report, *, may_fail: bool = False) -> None:
     """For people; in colour on a terminal only."""
     console = Console(highlight=False, soft_wrap=True, no_color=not sys.stdout.isatty())
     for workflow in report.workflows:
@@ -113,7 +114,7 @@ def show(report: Report) -> None:
             console.print(Text(f"  note: {note}", "dim"))
         for finding in workflow.findings:
             console.print(_shown(report, finding))
-    console.print(_summary(report))
+    console.print(_summary(report, may_fail))
 
 
 def _headline(workflow: WorkflowReport) -> Text:
@@ -141,6 +142,7 @@ def _shown(report: Report, finding: Finding) -> Text:
 
 
 _MOST_LINES = 6
+_HOW_TO_GO_ON = "Lead it there with --params, --event and --answer; if it is to end so, say --may-fail."
 
 
 def _excerpt(first: int, source: str) -> str:
@@ -149,11 +151,13 @@ def _excerpt(first: int, source: str) -> str:
     return "".join(shown) + ("       | ...\n" if len(lines) > _MOST_LINES else "")
 
 
-def _summary(report: Report) -> str:
+def _summary(report: Report, may_fail: bool) -> str:
     errors, warnings = len(report.errors), len(report.findings) - len(report.errors)
-    if not report.findings:
-        return "\n✅ No rule is broken."
-    return f"\n✘ {_counted(errors, 'error')}, {_counted(warnings, 'warning')}"
+    told = f"✘ {_counted(errors, 'error')}, {_counted(warnings, 'warning')}" if report.findings else ""
+    if report.unfinished and not may_fail:
+        names = ", ".join(workflow.name for workflow in report.unfinished)
+        told += f"{told and chr(10)}✘ Not checked to the end: {names}. {_HOW_TO_GO_ON}"
+    return "\n" + (told or "✅ No rule is broken.")
 
 
 def _counted(count: int, what: str) -> str:

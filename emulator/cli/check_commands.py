@@ -32,6 +32,7 @@ def check() -> None:
 @click.option("--with-state", is_flag=True, help="Begin with a copy of the local D1 and KV.")
 @json_option
 @click.option("--strict", is_flag=True, help="Warnings count as errors.")
+@click.option("--may-fail", is_flag=True, help="A run that does not complete counts as checked.")
 @config_option
 @env_option
 @persist_option

@@ -96,8 +96,8 @@ def test_json(command: Command) -> None:
 @pytest.mark.parametrize(("body", "arguments", "code"), [
     (WARNED, [], 0),
     (WARNED, ["--strict"], 1),
-    (FAILS, [], 0),
-    (FAILS, ["--strict"], 1),
+    (FAILS, [], 1),
+    (FAILS, ["--may-fail", "--strict"], 0),
     (f"{BROKEN}  # flarebed: ignore[side-effect-outside-step]", ["--strict"], 0),
     (f"{BROKEN}  # flarebed: ignore[large-output]", [], 1),
     (f"{BROKEN}  # flarebed: ignore", [], 0),
@@ -108,10 +108,14 @@ def test_the_exit_code(command: Command, body: str, arguments: list[str], code: 
 
 def test_a_run_that_fails_says_so(command: Command) -> None:
     _, out, _ = command(FAILS)
-    assert out == (
-        "flow (Flow): 0 steps, errored\n"
-        "  It ended with KeyError: 'no'; what would come after that was not checked.\n\n✅ No rule is broken.\n"
+    told = (
+        "flow (Flow): 0 steps, errored\n  It ended with KeyError: 'no'; what would come after that was not checked.\n\n"
     )
+    assert out == (
+        f"{told}✘ Not checked to the end: flow. Lead it there with --params, --event and --answer; "
+        "if it is to end so, say --may-fail.\n"
+    )
+    assert command(FAILS, "--may-fail")[1] == f"{told}✅ No rule is broken.\n"
 
 
 def test_a_run_without_end_is_given_up(command: Command) -> None:
@@ -121,7 +125,8 @@ def test_a_run_without_end_is_given_up(command: Command) -> None:
         1,
         "flow (Flow): 1 step, stopped\n"
         "  note: It would not come to its end (it retries or waits for ever), and was given up there.\n\n"
-        "✅ No rule is broken.\n",
+        "✘ Not checked to the end: flow. Lead it there with --params, --event and --answer; "
+        "if it is to end so, say --may-fail.\n",
     )
 
 
