@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """flarebed beside `wrangler dev`, the same routes under the same load, alternating; run by run.sh, which has the tools.
 
-    bench.py [--quick] [--only LABEL ...] [--check]
+    bench.py [--quick] [--only LABEL ...] [--parts PART ...] [--check]
 
 A figure of a shared machine means little, a ratio from one run more. Linux; needs wrk, Node and wrangler.
 """
@@ -12,6 +12,7 @@ import argparse
 import json
 import signal
 import sys
+from collections.abc import Container
 from pathlib import Path
 
 import sections
@@ -54,23 +55,27 @@ def targets() -> tuple[Target, ...]:
     )
 
 
-def measure(server: Server, effort: Effort, with_crash: bool) -> Result:
-    """One whole run on fresh state."""
+BINDINGS = (sections.queue, sections.workflows, sections.reload)
+PARTS = ("cold", "routes", "queue", "workflows", "reload", "crash")
+
+
+def measure(server: Server, effort: Effort, parts: Container[str]) -> Result:
+    """One run on fresh state."""
     server.clear()
     try:
         fresh_s = server.start()
         result: Result = {"fresh_s": round(fresh_s, 3), "memory_start_mb": sections.memory_mb(server)}
         refuse(server)
         server.stop()
-        result["cold"] = sections.cold_start(server, effort)
+        if "cold" in parts:
+            result["cold"] = sections.cold_start(server, effort)
         server.start()
-        result["routes"] = sections.routes(server, effort)
-        result["memory_load_mb"] = sections.memory_mb(server)
+        if "routes" in parts:
+            result["routes"] = sections.routes(server, effort)
+            result["memory_load_mb"] = sections.memory_mb(server)
         if not server.target.bare:
-            result["queue"] = sections.queue(server, effort)
-            result["workflows"] = sections.workflows(server, effort)
-            result["reload"] = sections.reload(server, effort)
-            if with_crash:
+            result |= {part.__name__: part(server, effort) for part in BINDINGS if part.__name__ in parts}
+            if "crash" in parts:
                 result |= {how.name: sections.crash(server, how) for how in (signal.SIGKILL, signal.SIGINT)}
         return result
     finally:
@@ -99,6 +104,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="flarebed beside wrangler dev")
     parser.add_argument("--quick", action="store_true", help="about three minutes instead of half an hour")
     parser.add_argument("--only", nargs="*", help="these servers, by label")
+    parser.add_argument("--parts", nargs="*", default=PARTS, choices=PARTS, help="measure only these")
     parser.add_argument("--check", action="store_true", help="only see that every route answers right")
     arguments = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
@@ -112,8 +118,8 @@ def main() -> None:
     for number in range(rounds):
         for server in servers:
             print(f"round {number + 1} of {rounds}: {server.target.label}", file=sys.stderr, flush=True)
-            with_crash = number == 0 and not arguments.quick
-            results[server.target.label].append(measure(server, effort, with_crash))
+            left_out = {"crash"} if number or arguments.quick else set()
+            results[server.target.label].append(measure(server, effort, set(arguments.parts) - left_out))
         (BUILD / "results.json").write_text(json.dumps(results, indent=1), encoding="utf-8")
     print(table(results))
 

@@ -54,6 +54,8 @@ def table(results: dict[str, list[Result]]) -> str:
     lines = ["| | " + " | ".join(labels) + " | ratio |", "|---|" + "--:|" * (len(labels) + 1)]
     for row in ROWS:
         figures = {label: figure(runs, row.path) for label, runs in results.items()}
+        if all(map(math.isnan, figures.values())):
+            continue
         cells = " | ".join(shown(figures[label]) for label in labels)
         lines.append(f"| {row.name} | {cells} | {ratio(figures, row.smaller)} |")
     return "\n".join([*lines, "", *crashes(results), *failures(results)])
