@@ -175,8 +175,10 @@ class RealClock(Clock):
     def _wake(self) -> None:
         self._handle = None
         self._armed_ms = float("inf")
-        self._fire_due(self.now_ms())
-        self._arm()
+        try:
+            self._fire_due(self.now_ms())
+        finally:
+            self._arm()
 
 
 class VirtualClock(Clock):

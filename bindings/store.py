@@ -41,6 +41,7 @@ class Database:
         self._in_tick = False
         self._waiters: list[asyncio.Future[None]] = []
         self._watchers: list[asyncio.Future[None]] = []
+        self._losers: list[Callable[[apsw.Error], object]] = []
         pragmas = f"PRAGMA journal_mode=WAL; PRAGMA synchronous={synchronous}; PRAGMA foreign_keys=ON"
         self.connection.execute(pragmas).fetchall()  # the first gives a row, and apsw runs on when it is fetched
         self.connection.set_wal_hook(Checkpoints(path))
@@ -53,13 +54,14 @@ class Database:
     def execute(self, sql: str, parameters: Sequence[Any] | dict[str, Any] = ()) -> list[tuple[Any, ...]]:
         """Write within this tick's transaction (call inside `write()` when several statements belong together)."""
         self._begin()
-        return list(self.connection.execute(sql, parameters))
+        with self._whole():
+            return list(self.connection.execute(sql, parameters))
 
     @contextmanager
     def write(self) -> Iterator[apsw.Connection]:
         """Statements that stand or fall together, as part of this tick's transaction."""
         self._begin()
-        with self.connection:  # a savepoint
+        with self._whole(), self._savepoint():
             yield self.connection
 
     def durable(self) -> asyncio.Future[None]:
@@ -75,22 +77,25 @@ class Database:
         """Commit now what this tick has written."""
         if not self._in_tick:
             return
-        self._in_tick = False
-        waiters, self._waiters = self._waiters, []
         try:
             self.connection.execute("COMMIT")
         except apsw.Error as error:
-            if self.connection.in_transaction:
-                self.connection.execute("ROLLBACK")
-            for waiter in waiters:
-                if not waiter.done():
-                    waiter.set_exception(error)
-        else:
-            for waiter in waiters:
-                if not waiter.done():
-                    waiter.set_result(None)
-            if self._watchers:
-                self.notify()
+            self._lose(error)
+            return
+        self._in_tick = False
+        waiters, self._waiters = self._waiters, []
+        for waiter in waiters:
+            if not waiter.done():
+                waiter.set_result(None)
+        if self._watchers:
+            self.notify()
+
+    def on_loss(self, loser: Callable[[apsw.Error], object]) -> None:
+        """Call `loser` when what a tick wrote is rolled back, a full disk say, before those who await it hear of it.
+
+        It is called within any write, so it is not to write itself.
+        """
+        self._losers.append(loser)
 
     def next_commit(self) -> asyncio.Future[None]:
         """Resolves when something more is committed here, or somebody says `notify`."""
@@ -116,6 +121,42 @@ class Database:
             self.connection.execute("BEGIN IMMEDIATE")
             self._in_tick = True
             self._loop.call_soon(self.flush)
+
+    @contextmanager
+    def _whole(self) -> Iterator[None]:
+        """SQLite itself rolls back a transaction in which a statement fails so; the tick must not go on without it.
+
+        https://sqlite.org/lang_transaction.html#response_to_errors_within_a_transaction
+        """
+        try:
+            yield
+        except (apsw.FullError, apsw.IOError, apsw.NoMemError) as error:
+            if self._in_tick:
+                self._lose(error)
+            raise
+
+    @contextmanager
+    def _savepoint(self) -> Iterator[None]:
+        self.connection.execute("SAVEPOINT part")
+        try:
+            yield
+        except BaseException:
+            if self.connection.in_transaction:
+                self.connection.execute("ROLLBACK TO part; RELEASE part").fetchall()
+            raise
+        self.connection.execute("RELEASE part")
+
+    def _lose(self, error: apsw.Error) -> None:
+        """All that this tick has written is undone."""
+        self._in_tick = False
+        if self.connection.in_transaction:
+            self.connection.execute("ROLLBACK")
+        for loser in self._losers:
+            loser(error)
+        waiters, self._waiters = self._waiters, []
+        for waiter in waiters:
+            if not waiter.done():
+                waiter.set_exception(error)
 
 
 class Checkpoints:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 from flarebed.bindings.clock import Timer
@@ -169,7 +170,18 @@ class Consumer:
             self._dead_letters.bury(dead)
             await self._dead_letters.durable()
             self._buried()
+        self._end(lease, retries)
+
+    def _end(self, lease: Lease, retries: list[tuple[Message, float]]) -> None:
+        """The delivery is over. Nothing waits for that to be on disk; if it can't be, it is said again."""
         self._backlog.settle(lease, retries)
+        self._backlog.durable().add_done_callback(partial(self._ended, lease, retries))
+
+    def _ended(self, lease: Lease, retries: list[tuple[Message, float]], done: asyncio.Future[None]) -> None:
+        error = done.exception()
+        if error is not None and self.owned:
+            self._log("error", f"Queue {self._spec.queue}: {error}")
+            self._clock.call_later(FAILURE_PAUSE_MS, self._end, lease, retries)
 
     def _log_failure(self, message: Message) -> None:
         name = f'message "{message.id}" on queue "{self._spec.queue}"'

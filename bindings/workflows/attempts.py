@@ -88,6 +88,7 @@ class Attempts:
             await self._run.until_unpaused()
         self._made += 1
         await self._run.journal.durable()
+        self._run.check()
 
     def _started(self) -> bool:
         run, now_ms = self._run, self._run.now_ms()

@@ -192,18 +192,21 @@ class JsRpcStub:
             config = {}
         if not retry.is_valid(config):
             raise errors.invalid_step_config(text)
-        return await step.do(self._run, text, config, callback, undo)
+        with self._run.unless_lost():
+            return await step.do(self._run, text, config, callback, undo)
 
     async def sleep(self, name: Any = UNDEFINED, duration: Any = UNDEFINED) -> Any:
         """A number is milliseconds, a text such as "10 minutes" a duration."""
         if duration is UNDEFINED or duration is None:
             raise errors.unreadable(duration, "toString")
-        await step.sleep(self._run, to_string(name), lambda now_ms: now_ms + to_ms(duration))
+        with self._run.unless_lost():
+            await step.sleep(self._run, to_string(name), lambda now_ms: now_ms + to_ms(duration))
         return UNDEFINED
 
     async def sleepUntil(self, name: Any = UNDEFINED, timestamp: Any = UNDEFINED) -> Any:
         """A Date, or milliseconds since the epoch."""
-        await step.sleep(self._run, to_string(name), lambda now_ms: _in_the_future(timestamp, now_ms))
+        with self._run.unless_lost():
+            await step.sleep(self._run, to_string(name), lambda now_ms: _in_the_future(timestamp, now_ms))
         return UNDEFINED
 
     async def waitForEvent(self, name: Any = UNDEFINED, options: Any = UNDEFINED) -> Any:
@@ -212,7 +215,9 @@ class JsRpcStub:
             raise errors.unreadable(options, "timeout")
         fields = options if isinstance(options, dict) else {}
         event_type = _event_type(fields)
-        return await step.wait_for_event(self._run, to_string(name), event_type, fields.get("timeout") or "24 hours")
+        timeout = fields.get("timeout") or "24 hours"
+        with self._run.unless_lost():
+            return await step.wait_for_event(self._run, to_string(name), event_type, timeout)
 
     @property
     def outstanding(self) -> Callable[[], int] | None:

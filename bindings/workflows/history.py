@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from flarebed.bindings.errors import InternalError, JsError
@@ -139,6 +140,9 @@ class History:
 
     def notify(self) -> None:
         self._db.notify()
+
+    def on_loss(self, loser: Callable[[Exception], object]) -> None:
+        self._db.on_loss(loser)
 
     def _has_changed(self, sql: str, parameters: tuple[Any, ...]) -> bool:
         """Execute; whether a row was written (which RETURNING would say too, at the cost of the statement itself)."""

@@ -15,6 +15,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, NoReturn
 
+import apsw
+
 from flarebed.bindings.clock import Clock, Timer
 from flarebed.bindings.codec import decode, encode
 from flarebed.bindings.values import Date, Function
@@ -183,6 +185,14 @@ class Run:
         self.settle()
         await self.journal.durable()
         self.check()
+
+    @contextmanager
+    def unless_lost(self) -> Iterator[None]:
+        """If what is written in the block can't be (a full disk), the run is over: run() must not see it fail."""
+        try:
+            yield
+        except apsw.Error:
+            raise self.give_up() from None
 
     def settle(self) -> None:
         if self._pausing and self.journal.settle_pause(self.key, self.now_ms()):

@@ -44,7 +44,9 @@ class WorkflowSubscription:
     async def _following(self) -> Event | None:
         """None after the last."""
         while not self._ahead:
-            self._ahead, is_over = self._workflow.events(self._instance_id, self._key, self._cursor)
+            ahead, is_over = self._workflow.events(self._instance_id, self._key, self._cursor)
+            await self._workflow.journal.durable()  # what is told can't be undone by a crash
+            self._ahead = ahead
             if not self._ahead:
                 if is_over:
                     return None

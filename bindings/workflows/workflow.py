@@ -12,6 +12,9 @@ from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
 from typing import Any
 
+import apsw
+
+from flarebed.bindings.clock import Timer
 from flarebed.bindings.codec import decode, encode
 from flarebed.bindings.dispatch import WorkflowStep
 from flarebed.bindings.errors import JsError
@@ -33,6 +36,7 @@ MAX_PAYLOAD_BYTES = 1 << 20
 """Of params, and of an event: https://developers.cloudflare.com/workflows/reference/limits/"""
 
 _STARTED_AT_ONCE = 100
+_LOSS_PAUSE_MS = 1_000
 _POLL_MS = 250
 _PATIENCE_MS = 2_000
 """For a Worker that does not end when it is cancelled."""
@@ -54,6 +58,7 @@ class Workflow:
             spec.success_retention_ms or retention.DEFAULT_MS,
             spec.error_retention_ms or retention.DEFAULT_MS,
         )
+        self._journal.on_loss(self._lost)
         self._host = Host(
             self._journal, around.clock, around.log, spec.limits_steps or DEFAULT_STEP_LIMIT, self._occupied
         )
@@ -62,6 +67,7 @@ class Workflow:
         self._schedules = Schedules(spec.schedules, self._journal, around.clock, self._start_soon)
         self._concurrency = spec.concurrency_limit or DEFAULT_CONCURRENCY
         self._owned = False
+        self._recovery: Timer | None = None
         self._runs: dict[str, Run] = {}
         self._busy = 0
         self._starting = False
@@ -143,6 +149,7 @@ class Workflow:
             await self._changed(instance_id)
             while self._owned and self._journal.is_rolling_back(key):
                 await self._journal.next_commit()
+            await self._journal.durable()
             return True
         return self._journal.is_rolling_back(key)
 
@@ -192,23 +199,57 @@ class Workflow:
 
     def own(self) -> None:
         self._owned = True
-        self._journal.requeue(self._clock.now_ms())
-        self._hibernation.wake()
-        self._schedules.start()
+        self._take_over()
+
+    def _take_over(self) -> None:
+        """Go on from what is on disk."""
+        self._recovery = None
+        try:
+            self._journal.requeue(self._clock.now_ms())
+            self._hibernation.wake()
+            self._schedules.start()
+        except apsw.Error as error:
+            if self._recovery is None:  # not even begun: another process writes
+                self._lost(error)
         self._start_soon()
+
+    def _lost(self, error: Exception) -> None:
+        """What was written is rolled back, and runs know more than the disk. As after a crash, they are made anew."""
+        if not self._owned:
+            return
+        self._tell_of_loss(error)
+        self._stop_clockwork()
+        for run in list(self._runs.values()):
+            if run.live:
+                run.stop()
+        if self._recovery is None:
+            self._recovery = self._clock.call_later(_LOSS_PAUSE_MS, self._take_over)
+
+    def _tell_of_loss(self, error: Exception) -> None:
+        text = f'The state of workflow "{self.name}" can\'t be written: {error}. Its instances go on from what is.'
+        self._around.log("error", text)
+
+    def _stop_clockwork(self) -> None:
+        for clockwork in (self._hibernation, self._schedules, self._expiry):
+            clockwork.stop()
 
     async def disown(self) -> None:
         """Runs end without a trace: also the attempts in progress, which are the next owner's to make."""
         self._owned = False
         self._journal.notify()
-        for clockwork in (self._hibernation, self._schedules, self._expiry):
-            clockwork.stop()
+        self._stop_clockwork()
+        if self._recovery is not None:
+            self._recovery.cancel()
+            self._recovery = None
         runs = list(self._runs.values())
         for run in runs:
             if run.live:
                 run.stop()
                 self._journal.take_back_attempts(run.key)
-        await self._journal.durable()
+        try:
+            await self._journal.durable()
+        except apsw.Error as error:
+            self._tell_of_loss(error)
         await self._end(runs)
 
     def ring(self) -> None:
@@ -247,7 +288,7 @@ class Workflow:
 
     def _start_queued(self) -> None:
         self._starting = False
-        if not self._owned:
+        if not self._owned or self._recovery is not None:
             return
         self._expiry.look()
         room = min(self._concurrency - self._busy, _STARTED_AT_ONCE)
@@ -271,6 +312,10 @@ class Workflow:
         run.main.add_done_callback(lambda task: self._ended(instance_id, task))
 
     async def _drive(self, run: Run, instance: Instance) -> None:
+        with run.unless_lost():
+            await self._driven(run, instance)
+
+    async def _driven(self, run: Run, instance: Instance) -> None:
         if instance.rollback is not None:
             await rollback.replay(run, self._work(run, instance))
             if run.live:

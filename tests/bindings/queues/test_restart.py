@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +76,23 @@ def test_a_store_that_fails_is_asked_again_after_a_pause(tmp_path: Path, monkeyp
         await bench.q.send("y")
         await bench.clock.advance(1000)
         assert bench.worker.batches == [("q", ["y"], 1)]
+        await bench.close()
+
+    run(work())
+
+
+def test_a_delivery_whose_end_is_refused_is_ended_after_a_pause(tmp_path: Path) -> None:
+    async def work() -> None:
+        bench = QueueBench(tmp_path, consumer(max_batch_size=1, max_batch_timeout=0))
+        backlog = bench.resources.backlog("q")
+        commits = itertools.count(1)
+        await bench.resources.own()
+        backlog._database.connection.set_commit_hook(lambda: next(commits) == 3)  # of what is sent, leased, ended
+        await bench.send("x")
+        assert (bench.worker.batches, backlog.stats()) == ([("q", ["x"], 1)], (0, 0, 1))
+        assert bench.said("error") == ["Queue q: constraint failed"]
+        await bench.clock.advance(1000)
+        assert (bench.worker.batches, backlog.stats()) == ([("q", ["x"], 1)], (0, 0, 0))
         await bench.close()
 
     run(work())
