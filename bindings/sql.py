@@ -19,7 +19,7 @@ from flarebed.bindings.sql_counts import Cost, cost_of
 from flarebed.bindings.sql_limit import without_limit
 from flarebed.bindings.sql_policy import ABSENT_FUNCTIONS, KEPT_MODULES, LIMITS, MAX_SQL_BYTES, Authorizer
 from flarebed.bindings.sql_statements import Statement, split_statements
-from flarebed.bindings.store import Checkpoints
+from flarebed.bindings.write_ahead import Checkpoints
 
 SqlValue = None | int | float | str | bytes
 Row = tuple[Any, ...]

@@ -2,6 +2,8 @@
 
 Writes of one loop tick share a transaction (`Database.write`), and what was acknowledged is committed: callers await
 `durable()`. WAL mode: with `synchronous=NORMAL` an acknowledged write survives kill -9, with FULL a power cut too.
+
+SQLite itself always runs with NORMAL here; what FULL adds is done in `write_ahead.py`, off the loop.
 """
 
 from __future__ import annotations
@@ -10,39 +12,45 @@ import asyncio
 import hashlib
 import os
 import re
-import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
 import apsw
 
 from flarebed.bindings.errors import UserError
+from flarebed.bindings.write_ahead import Checkpoints, Syncs
 
 BUSY_TIMEOUT_MS = 10_000
-_CHECKPOINT_PAGES = 2_000
-"""The write-ahead log is folded back in the background from this size on."""
-
 STATE_VERSION = 1
 """Of the files, in each one's `user_version`. Columns and indexes that are new need no new number: they are added.
 It is to be raised when a flarebed that knows only the former number must not write a file any more."""
 
 
+_FATAL = (apsw.FullError, apsw.IOError, apsw.NoMemError)
+"""SQLite itself rolls back a transaction in which a statement fails so; the tick must not go on without it.
+https://sqlite.org/lang_transaction.html#response_to_errors_within_a_transaction"""
+
+
 class Database:
     """One SQLite file of ours, with one connection on the host's loop."""
 
-    def __init__(self, path: Path, schema: str, synchronous: str, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, path: Path, schema: str, loop: asyncio.AbstractEventLoop, syncs: Syncs | None) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         self.path = path
+        self._syncs = syncs
+        if syncs is not None:
+            syncs.on_failure = self._tell_losers
         self.connection = apsw.Connection(str(path))
         self.connection.set_busy_timeout(BUSY_TIMEOUT_MS)
         self._loop = loop
         self._in_tick = False
         self._waiters: list[asyncio.Future[None]] = []
+        self._unsynced: list[asyncio.Future[None]] = []
         self._watchers: list[asyncio.Future[None]] = []
         self._losers: list[Callable[[apsw.Error], object]] = []
-        pragmas = f"PRAGMA journal_mode=WAL; PRAGMA synchronous={synchronous}; PRAGMA foreign_keys=ON"
+        pragmas = "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON"
         self.connection.execute(pragmas).fetchall()  # the first gives a row, and apsw runs on when it is fetched
         self.connection.set_wal_hook(Checkpoints(path))
         _bring_up(self.connection, path, schema)
@@ -54,23 +62,45 @@ class Database:
     def execute(self, sql: str, parameters: Sequence[Any] | dict[str, Any] = ()) -> list[tuple[Any, ...]]:
         """Write within this tick's transaction (call inside `write()` when several statements belong together)."""
         self._begin()
-        with self._whole():
+        try:
             return list(self.connection.execute(sql, parameters))
+        except _FATAL as error:
+            self._lose(error)
+            raise
 
     @contextmanager
     def write(self) -> Iterator[apsw.Connection]:
         """Statements that stand or fall together, as part of this tick's transaction."""
         self._begin()
-        with self._whole(), self._savepoint():
+        self.connection.execute("SAVEPOINT part")
+        try:
             yield self.connection
+        except BaseException as error:
+            if isinstance(error, _FATAL):
+                self._lose(error)
+            elif self.connection.in_transaction:
+                self.connection.execute("ROLLBACK TO part; RELEASE part").fetchall()
+            raise
+        self.connection.execute("RELEASE part")
 
-    def durable(self) -> asyncio.Future[None]:
-        """Resolves when all that was written so far is committed; fails if the commit fails."""
+    def committed(self) -> asyncio.Future[None]:
+        """Resolves when all that was written so far survives kill -9; fails if the commit fails."""
         future: asyncio.Future[None] = self._loop.create_future()
         if self._in_tick:
             self._waiters.append(future)
         else:
             future.set_result(None)
+        return future
+
+    def durable(self) -> asyncio.Future[None]:
+        """Resolves when all that was written so far is as safe as `synchronous` says; fails if it can't be."""
+        if self._syncs is None:
+            return self.committed()
+        future: asyncio.Future[None] = self._loop.create_future()
+        if self._in_tick:
+            self._unsynced.append(future)
+        else:
+            self._syncs.want(future)
         return future
 
     def flush(self) -> None:
@@ -87,6 +117,9 @@ class Database:
         for waiter in waiters:
             if not waiter.done():
                 waiter.set_result(None)
+        if self._syncs is not None:
+            unsynced, self._unsynced = self._unsynced, []
+            self._syncs.committed(unsynced)
         if self._watchers:
             self.notify()
 
@@ -114,6 +147,8 @@ class Database:
         self.flush()
         for watcher in self._watchers:
             watcher.cancel()
+        if self._syncs is not None:
+            self._syncs.close()
         self.connection.close()
 
     def _begin(self) -> None:
@@ -122,72 +157,22 @@ class Database:
             self._in_tick = True
             self._loop.call_soon(self.flush)
 
-    @contextmanager
-    def _whole(self) -> Iterator[None]:
-        """SQLite itself rolls back a transaction in which a statement fails so; the tick must not go on without it.
-
-        https://sqlite.org/lang_transaction.html#response_to_errors_within_a_transaction
-        """
-        try:
-            yield
-        except (apsw.FullError, apsw.IOError, apsw.NoMemError) as error:
-            if self._in_tick:
-                self._lose(error)
-            raise
-
-    @contextmanager
-    def _savepoint(self) -> Iterator[None]:
-        self.connection.execute("SAVEPOINT part")
-        try:
-            yield
-        except BaseException:
-            if self.connection.in_transaction:
-                self.connection.execute("ROLLBACK TO part; RELEASE part").fetchall()
-            raise
-        self.connection.execute("RELEASE part")
-
     def _lose(self, error: apsw.Error) -> None:
         """All that this tick has written is undone."""
+        if not self._in_tick:
+            return
         self._in_tick = False
         if self.connection.in_transaction:
             self.connection.execute("ROLLBACK")
-        for loser in self._losers:
-            loser(error)
-        waiters, self._waiters = self._waiters, []
+        self._tell_losers(error)
+        waiters, self._waiters, self._unsynced = [*self._waiters, *self._unsynced], [], []
         for waiter in waiters:
             if not waiter.done():
                 waiter.set_exception(error)
 
-
-class Checkpoints:
-    """A connection's WAL hook that folds a large log back in a thread of its own, so that no commit pays for it.
-
-    While commits go on, the log is rarely folded to its end and so isn't begun anew: it may grow until they pause.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._running = False
-        self._folded_pages = 0
-
-    def __call__(self, connection: apsw.Connection, name: str, pages: int) -> int:
-        if pages < self._folded_pages:
-            self._folded_pages = 0  # the log began anew
-        if pages - self._folded_pages > _CHECKPOINT_PAGES and not self._running:
-            self._running = True
-            self._folded_pages = pages
-            threading.Thread(target=self._fold, name="checkpoint", daemon=True).start()
-        return apsw.SQLITE_OK
-
-    def _fold(self) -> None:
-        try:
-            connection = apsw.Connection(str(self._path))
-            connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
-            connection.close()
-        except apsw.Error:
-            pass  # busy or closed: the next large commit asks again
-        finally:
-            self._running = False
+    def _tell_losers(self, error: apsw.Error) -> None:
+        for loser in self._losers:
+            loser(error)
 
 
 def _bring_up(connection: apsw.Connection, path: Path, schema: str) -> None:
@@ -229,9 +214,18 @@ def unusable(path: Path, error: Exception) -> UserError:
 
 
 class Store:
-    """The state folder. `root` is wrangler's (`.wrangler/state`); ours lies in `flarebed/` below it."""
+    """The state folder. `root` is wrangler's (`.wrangler/state`); ours lies in `flarebed/` below it.
 
-    def __init__(self, root: Path, loop: asyncio.AbstractEventLoop, synchronous: str = "NORMAL") -> None:
+    `outside()` surrounds what is waited for beyond the loop, as `Clock.operation_outside` does.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        loop: asyncio.AbstractEventLoop,
+        synchronous: str = "NORMAL",
+        outside: Callable[[], AbstractContextManager[object]] = nullcontext,
+    ) -> None:
         try:
             root.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -242,6 +236,7 @@ class Store:
         self.synchronous = synchronous
         self.doorbell: Callable[[str, str], None] | None = None
         self._loop = loop
+        self._outside = outside
         self._open: dict[Path, Database] = {}
         self._closers: list[Callable[[], object]] = []
 
@@ -249,8 +244,9 @@ class Store:
         """The database of resource `name`, opened once; `schema` is run then (CREATE ... IF NOT EXISTS)."""
         path = self.path(kind, name)
         if path not in self._open:
+            syncs = Syncs(path, self._loop, self._outside) if self.synchronous == "FULL" else None
             try:
-                self._open[path] = Database(path, schema, self.synchronous, self._loop)
+                self._open[path] = Database(path, schema, self._loop, syncs)
             except (OSError, apsw.Error) as error:
                 raise unusable(path, error) from error
         return self._open[path]

@@ -68,7 +68,7 @@ async def build(
     )
     bundle = Bundle(main, config.base_dir or main.parent, config.rules)
     worker = PythonWorker(main, config.root, bundle, services)
-    store = Store(persist_to, loop, synchronous)
+    store = Store(persist_to, loop, synchronous, clock.operation_outside)
     dispatch: Dispatch = worker if observe is None else observe(worker)
     around = Surroundings(clock, store, dispatch, config.name, config.flags, log)
     resources = {kind.name: kind.open(config.specs[kind.name], around) for kind in KINDS if config.specs.get(kind.name)}

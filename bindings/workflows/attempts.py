@@ -87,7 +87,7 @@ class Attempts:
         while not self._started():
             await self._run.until_unpaused()
         self._made += 1
-        await self._run.journal.durable()
+        await self._run.journal.committed()
         self._run.check()
 
     def _started(self) -> bool:

@@ -132,6 +132,9 @@ class History:
     def __init__(self, database: Database) -> None:
         self._db = database
 
+    def committed(self) -> asyncio.Future[None]:
+        return self._db.committed()
+
     def durable(self) -> asyncio.Future[None]:
         return self._db.durable()
 
