@@ -19,6 +19,8 @@ from tests.crash.command import rounds
 from tests.crash.sabotage import SABOTAGES
 from tests.crash.scenarios import SCENARIOS, Scenario
 
+SHOWN = ("kills", "closings", "refusals", "stories", "instances", "steps", "attempts")
+
 
 def main() -> int:
     options = arguments()
@@ -94,7 +96,7 @@ def heard(total: Report, report: Report, *, quiet: bool) -> None:
 
 def figures(total: Report) -> str:
     found = Counter(finding.kind for _, finding in total.findings)
-    shown = [f"{total.figures[name]} {name}" for name in ("kills", "stories", "instances", "steps", "attempts")]
+    shown = [f"{total.figures[name]} {name}" for name in SHOWN]
     return ", ".join([*shown, *(f"{kind} {found[kind]}" for kind in ("lost", "duplicated", "differing", "broken"))])
 
 

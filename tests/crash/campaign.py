@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Final
 
 from tests.crash import journal, notes
-from tests.crash.faults import AFTER, BEFORE, CLOSED, NOTED, Fault
+from tests.crash.faults import AFTER, BEFORE, CLOSED, NOTED, REFUSED, Fault
 from tests.crash.journal import Snapshot
 from tests.crash.judge import Finding, Judge
 from tests.crash.life import Place, live, warm
@@ -64,7 +64,7 @@ class Oracle:
 
     def faults(self) -> list[Fault]:
         """All there are, from the beginning of a life to its end."""
-        commits = [Fault(number, side) for number in range(1, self.commits + 1) for side in (BEFORE, AFTER)]
+        commits = [Fault(number, side) for number in range(1, self.commits + 1) for side in (BEFORE, AFTER, REFUSED)]
         return [*commits, *(Fault(number, side) for number in range(1, self.notes + 1) for side in (NOTED, CLOSED))]
 
 
@@ -96,10 +96,10 @@ class Stage:
             ended = live(scenario, place, number, fault)
             judge.look(in_good_order=not ended.killed)
             report.figures["lives"] += 1
-            report.figures.update(kills=int(ended.killed), closings=int(ended.closed))
+            report.figures.update(kills=int(ended.killed), closings=int(ended.closed), refusals=int(ended.refused))
             if ended.failure:
                 judge.findings.append(Finding("broken", ended.failure))
-            if not (ended.killed or ended.closed):
+            if not (ended.killed or ended.closed or ended.refused):
                 break
         self.kills += report.figures["kills"]
         judge.compare_ends(oracle.end, scenario.may_differ)
@@ -118,7 +118,7 @@ class Stage:
 
 
 def every_point(stage: Stage, scenario: Scenario) -> Iterator[Story]:
-    """Killed once, on both sides of each commit and at each note, or closed there."""
+    """Killed once, on both sides of each commit and at each note, or closed there; or with a commit that fails."""
     for fault in stage.oracle(scenario.name).faults():
         yield Story(scenario.name, [fault])
 
