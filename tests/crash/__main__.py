@@ -76,9 +76,9 @@ def sabotaged(name: str, stage: Stage) -> Iterator[Story]:
 
 
 def long(options: Any, scenarios: list[Scenario], share: int, stage: Stage) -> Iterator[Story]:
-    """Every point of every scenario, then repeated kills at random points."""
+    """Every point of every scenario, of its opening only in the first; then repeated kills at random points."""
     for scenario in scenarios[share :: options.jobs]:
-        yield from every_point(stage, scenario)
+        yield from every_point(stage, scenario, opening=scenario is scenarios[0])
     dice = random.Random(f"{options.seed} {share}")
     while stage.kills < options.kills / options.jobs:
         yield again_and_again(stage, dice.choice(scenarios), dice)

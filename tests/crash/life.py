@@ -55,12 +55,16 @@ class Place:
 
 @dataclass(frozen=True)
 class Ended:
-    """How a life ended: killed or closed at its fault, or in peace after so many commits, of which one was refused."""
+    """How a life ended: killed or closed at its fault, or in peace after so many commits, of which one was refused.
+
+    `opening`: how many of them came before its script.
+    """
 
     killed: bool = False
     closed: bool = False
     refused: bool = False
     commits: int = 0
+    opening: int = 0
     failure: str = ""
 
 
@@ -116,10 +120,11 @@ def play(scenario: Scenario, place: Place, number: int, fault: Fault | None) -> 
             if not commits.refused:
                 raise
             return Ended(refused=True)  # it could not start: the next one can
+        opening = commits.count
         is_closed = played(session, scenario.script(Client(session, notebook)), closing(fault, place, number))
         notebook.note("closes" if is_closed else "rests", session.clock.now_ms())
         session.close()
-    return Ended(closed=is_closed, refused=commits.refused, commits=commits.count)
+    return Ended(closed=is_closed, refused=commits.refused, commits=commits.count, opening=opening)
 
 
 def played(session: Session, script: Coroutine[Any, Any, None], is_due: Callable[[], bool]) -> bool:
