@@ -19,6 +19,8 @@ from tests.crash.command import rounds
 from tests.crash.sabotage import SABOTAGES
 from tests.crash.scenarios import SCENARIOS, Scenario
 
+SHOWN = ("kills", "closings", "refusals", "stories", "instances", "steps", "attempts")
+
 
 def main() -> int:
     options = arguments()
@@ -74,9 +76,9 @@ def sabotaged(name: str, stage: Stage) -> Iterator[Story]:
 
 
 def long(options: Any, scenarios: list[Scenario], share: int, stage: Stage) -> Iterator[Story]:
-    """Every point of every scenario, then repeated kills at random points."""
+    """Every point of every scenario, of its opening only in the first; then repeated kills at random points."""
     for scenario in scenarios[share :: options.jobs]:
-        yield from every_point(stage, scenario)
+        yield from every_point(stage, scenario, opening=scenario is scenarios[0])
     dice = random.Random(f"{options.seed} {share}")
     while stage.kills < options.kills / options.jobs:
         yield again_and_again(stage, dice.choice(scenarios), dice)
@@ -94,7 +96,7 @@ def heard(total: Report, report: Report, *, quiet: bool) -> None:
 
 def figures(total: Report) -> str:
     found = Counter(finding.kind for _, finding in total.findings)
-    shown = [f"{total.figures[name]} {name}" for name in ("kills", "stories", "instances", "steps", "attempts")]
+    shown = [f"{total.figures[name]} {name}" for name in SHOWN]
     return ", ".join([*shown, *(f"{kind} {found[kind]}" for kind in ("lost", "duplicated", "differing", "broken"))])
 
 

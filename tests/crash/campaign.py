@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Final
 
 from tests.crash import journal, notes
-from tests.crash.faults import AFTER, BEFORE, CLOSED, NOTED, Fault
+from tests.crash.faults import AFTER, BEFORE, CLOSED, NOTED, REFUSED, Fault
 from tests.crash.journal import Snapshot
 from tests.crash.judge import Finding, Judge
 from tests.crash.life import Place, live, warm
@@ -56,15 +56,19 @@ class Report:
 
 @dataclass(frozen=True)
 class Oracle:
-    """What a life without kills leaves, in how many commits and notes of the Worker."""
+    """What a life without kills leaves, in how many commits (`opening`: before its script) and notes of the Worker."""
 
     end: Snapshot
+    opening: int
     commits: int
     notes: int
 
-    def faults(self) -> list[Fault]:
-        """All there are, from the beginning of a life to its end."""
-        commits = [Fault(number, side) for number in range(1, self.commits + 1) for side in (BEFORE, AFTER)]
+    def faults(self, *, opening: bool = True) -> list[Fault]:
+        """All there are, from the beginning of a life, or of its script, to its end."""
+        first = 1 if opening else self.opening + 1
+        commits = [
+            Fault(number, side) for number in range(first, self.commits + 1) for side in (BEFORE, AFTER, REFUSED)
+        ]
         return [*commits, *(Fault(number, side) for number in range(1, self.notes + 1) for side in (NOTED, CLOSED))]
 
 
@@ -85,7 +89,7 @@ class Stage:
             if ended.failure:
                 raise AssertionError(f"{name}: {ended.failure}")
             made = sum(note["is"] in notes.BY_THE_WORKER for note in notes.read(place.notes))
-            self._oracles[name] = Oracle(journal.read(place.state), ended.commits, made)
+            self._oracles[name] = Oracle(journal.read(place.state), ended.opening, ended.commits, made)
             shutil.rmtree(place.folder)
         return self._oracles[name]
 
@@ -96,10 +100,10 @@ class Stage:
             ended = live(scenario, place, number, fault)
             judge.look(in_good_order=not ended.killed)
             report.figures["lives"] += 1
-            report.figures.update(kills=int(ended.killed), closings=int(ended.closed))
+            report.figures.update(kills=int(ended.killed), closings=int(ended.closed), refusals=int(ended.refused))
             if ended.failure:
                 judge.findings.append(Finding("broken", ended.failure))
-            if not (ended.killed or ended.closed):
+            if not (ended.killed or ended.closed or ended.refused):
                 break
         self.kills += report.figures["kills"]
         judge.compare_ends(oracle.end, scenario.may_differ)
@@ -117,9 +121,9 @@ class Stage:
         return Place(folder)
 
 
-def every_point(stage: Stage, scenario: Scenario) -> Iterator[Story]:
-    """Killed once, on both sides of each commit and at each note, or closed there."""
-    for fault in stage.oracle(scenario.name).faults():
+def every_point(stage: Stage, scenario: Scenario, *, opening: bool = True) -> Iterator[Story]:
+    """Killed once, on both sides of each commit and at each note, or closed there; or with a commit that fails."""
+    for fault in stage.oracle(scenario.name).faults(opening=opening):
         yield Story(scenario.name, [fault])
 
 

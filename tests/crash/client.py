@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine
 from typing import Any
 
+import apsw
+
 from flarebed.bindings.errors import JsError
 from flarebed.bindings.values import UNDEFINED
-from flarebed.emulator.testing.session import Session
+from flarebed.emulator.testing.session import START_MS, Session
 from tests.crash import journal, notes
 from tests.crash.journal import Snapshot
 from tests.crash.notes import Notebook
@@ -31,13 +33,16 @@ class Client:
 
     # What it asks
 
-    async def create(self, instance_id: str, shape: str, **params: Any) -> None:
+    async def create(self, instance_id: str, shape: str, *, kept_ms: float | None = None, **params: Any) -> None:
+        """`kept_ms`: for how long once it has ended."""
         options = {"id": instance_id, "params": {"shape": shape, **params}}
+        if kept_ms is not None:
+            options["retention"] = {"successRetention": kept_ms, "errorRetention": kept_ms}
 
         def is_done(before: Any, now: Snapshot) -> bool:
             return now.key(instance_id) not in (None, before)
 
-        await self._ask("create", instance_id, lambda: self.flow.create(options), is_done)
+        await self._ask("create", instance_id, lambda: self.flow.create(options), is_done, kept_ms=kept_ms)
 
     async def create_batch(self, shape: str, *instance_ids: str) -> None:
         batch = [{"id": instance_id, "params": {"shape": shape}} for instance_id in instance_ids]
@@ -62,8 +67,19 @@ class Client:
     async def resume(self, instance_id: str) -> None:
         await self._call("resume", instance_id, _again)
 
-    async def terminate(self, instance_id: str) -> None:
-        await self._call("terminate", instance_id, lambda _, now: now.instances[instance_id].status in journal.ENDED)
+    async def terminate(self, instance_id: str, *, roll_back: bool = False) -> None:
+        """Acknowledged at its end, also where another life has asked for the rollback."""
+
+        async def call() -> None:
+            handle = await self.flow.get(instance_id)
+            if journal.read(self._state).instances[instance_id].rollback is None:
+                await handle.terminate({"rollback": roll_back})
+            while journal.read(self._state).instances[instance_id].status not in journal.ENDED:
+                await self._session.clock.sleep(_POLLED_MS)
+
+        await self._ask(
+            "terminate", instance_id, call, lambda _, now: now.instances[instance_id].status in journal.ENDED
+        )
 
     async def restart(self, instance_id: str, name: str | None = None) -> None:
         """From the beginning, or from the first step of that name."""
@@ -75,7 +91,10 @@ class Client:
 
     async def read(self, instance_id: str) -> str:
         """The status, noted as something that a user has seen."""
-        shown = await (await self.flow.get(instance_id)).status()
+        try:
+            shown = await (await self.flow.get(instance_id)).status()
+        except apsw.Error:
+            return "unknown"
         self._note("read", id=instance_id, status=shown["status"], output=shown["output"])
         self._read.add((instance_id, shown["status"]))
         return str(shown["status"])
@@ -87,6 +106,10 @@ class Client:
 
     async def after(self, seconds: float) -> None:
         await self._wait(lambda: True, seconds * 1000)
+
+    async def at(self, seconds: float) -> None:
+        """That long after the first life began."""
+        await self._session.clock.sleep_until(START_MS + seconds * 1000)
 
     async def noted(self, what: str, instance_id: str, name: str | None = None) -> None:
         """Until the Worker has noted this, in this life or an earlier one."""
@@ -131,10 +154,18 @@ class Client:
         if not (mine and is_done(mine[0]["key"], now)):
             self._note("asks", key=mine[0]["key"] if mine else now.key(instance_id), **asked)
             try:
-                await call()
+                await self._granted(call)
             except JsError as error:
                 self._note("refused", text=error.message, **asked)
         self._note("acked", **asked)
+
+    async def _granted(self, call: Callable[[], Coroutine[Any, Any, Any]]) -> None:
+        """What could not be written has not happened, and is asked again."""
+        while True:
+            try:
+                return await call()
+            except apsw.Error:
+                await self._session.clock.sleep(_POLLED_MS)
 
     def _note(self, what: str, **fields: Any) -> None:
         self._notebook.note(what, self._session.clock.now_ms(), **fields)

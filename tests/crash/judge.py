@@ -49,6 +49,7 @@ class Judge:
         self._scratch = scratch
         self._offset = 0
         self._reloaded = False
+        self._now_ms = 0.0
         self._uncounted = self._repeated = 0  # attempts that a life cut short itself are made again under their number
         self._known: dict[str, Known] = {}
         self._before = Snapshot()
@@ -84,8 +85,8 @@ class Judge:
             row = self.now.instances.get(instance_id)
             if row is None:
                 continue
-            got = (row.status, _plain(row.output), row.error)
-            wanted = (expected.status, _plain(expected.output), expected.error)
+            got = (row.status, _plain(row.output), row.error, row.rolled_back)
+            wanted = (expected.status, _plain(expected.output), expected.error, expected.rolled_back)
             if got != wanted and not (instance_id in may_differ and _may_be(got, wanted)):
                 self._find("differing", f"{instance_id} ended as {got}, not {wanted}")
             events, wanted_events = (
@@ -107,6 +108,7 @@ class Judge:
     # What notes say
 
     def _hear(self, note: Note) -> None:
+        self._now_ms = max(self._now_ms, note["now_ms"])
         if "id" not in note:
             return
         known = self._known.setdefault(note["id"], Known())
@@ -126,17 +128,19 @@ class Judge:
                 self.counts["effects"] += 1
 
     def _heard_asking(self, note: Note, known: Known) -> None:
-        if note["action"] in ("restart", "delete"):
+        if note["action"] in ("restart", "delete") or (note["action"] == "create" and self._may_be_gone(known)):
             known = self._known[note["id"]] = Known(is_new=True)
         known.asked.append(note)
 
     def _heard_beginning(self, note: Note, known: Known) -> None:
         self.counts["attempts"] += 1
-        step: StepName = ("do", note["name"], note["count"])
+        step: StepName = (note.get("kind", "do"), note["name"], note["count"])
         key = self._before.key(note["id"])
         row = self._before.steps.get((key, *step)) if key is not None and not known.is_new else None
         if (row is not None and row.state in OUTCOMES) or step in known.seen:
             self._find("duplicated", f"{note['id']}: {step} was recorded, and is made again: {note}")
+        if "undoes" in note:
+            self._compare_with_what_is_undone(note)
         if note["attempt"] is None:
             return
         if note["attempt"] <= known.attempts.get(step, 0) - self._repeated:
@@ -144,6 +148,12 @@ class Judge:
         if note["attempt"] > note["limit"] + 1:
             self._find("duplicated", f"{note['id']}: too many attempts of {step}: {note}")
         known.attempts[step] = note["attempt"]
+
+    def _compare_with_what_is_undone(self, note: Note) -> None:
+        key = self.now.key(note["id"])
+        row = self.now.steps.get((key, "do", *note["undoes"])) if key is not None else None
+        if row is not None and note["output"] != (row.value if row.state == "done" else None):
+            self._find("differing", f"{note['id']}: a rollback was given another result than {row}: {note}")
 
     def _heard_seeing(self, note: Note, known: Known) -> None:
         self.counts["results"] += 1
@@ -160,6 +170,10 @@ class Judge:
             if place[0] in current:
                 self._compare_step(place, row, self.now.steps.get(place), self._known[current[place[0]]])
         self._compare_events(current)
+        for key, instance_id in current.items():
+            undoable, undone = self.now.rollbacks(key)
+            if undone != undoable[::-1][: len(undone)]:
+                self._find("differing", f"{instance_id}: rolled back in the order {undone}, of {undoable}")
         if orphans := [place for place in self.now.steps if place[0] not in current]:
             self._find("broken", f"steps of no instance: {orphans}")
 
@@ -213,7 +227,7 @@ class Judge:
         row = self.now.instances.get(instance_id)
         for note in known.acked:
             last[note["action"]] = note
-            if note["action"] == "create" and row is None and not known.is_new:
+            if note["action"] == "create" and row is None and not known.is_new and not self._may_be_gone(known):
                 self._find("lost", f"{instance_id} was created: {note}")
             if note["action"] == "sendEvent" and row is not None and note["number"] in asked:
                 payloads = [*self.now.buffered(row.key), *(got for *_, got in self.now.delivered(row.key))]
@@ -230,6 +244,13 @@ class Judge:
         }.get(acked["action"])  # fmt: skip
         if allowed and row.status not in allowed:
             self._find("lost", f"{instance_id}: {acked}, but it is {row.status}")
+
+    def _may_be_gone(self, known: Known) -> bool:
+        """It was to be kept for a while only."""
+        return any(
+            note["action"] == "create" and note.get("kept_ms") and note["now_ms"] + note["kept_ms"] <= self._now_ms
+            for note in known.acked
+        )
 
     # Files
 
@@ -249,7 +270,7 @@ class Judge:
         return self._scratch
 
     def _find_effects(self) -> None:
-        """What a callback did before it returned, in D1 and KV, is there."""
+        """What a callback did before it returned, in D1 and KV, is there; a message has been delivered."""
         present: set[str] = set()
         for path in self._scratch.rglob("*.sqlite"):
             connection = apsw.Connection(str(path))
@@ -257,7 +278,9 @@ class Judge:
                 column = "nonce" if sql == "effects" else "key"
                 present |= {name for (name,) in connection.execute(f"SELECT {column} FROM {sql}")}
             connection.close()
-        for note in notes.read(self._notes):
+        noted = notes.read(self._notes)
+        present |= {note["nonce"] for note in noted if note["is"] == "got"}
+        for note in noted:
             if note["is"] == "returns" and note["effect"] and note["value"]["nonce"] not in present:
                 self._find("lost", f"an effect: {note}")
 
@@ -279,7 +302,7 @@ def _plain(output: Any) -> Any:
 
 def _may_be(got: tuple[Any, ...], wanted: tuple[Any, ...]) -> bool:
     """Where attempts are few, those that a kill has interrupted may have used them up."""
-    return (got[0], got[2]) == (wanted[0], wanted[2]) and all(
+    return (got[0], *got[2:]) == (wanted[0], *wanted[2:]) and all(
         ours == theirs or (isinstance(ours, str) and INTERRUPTED in ours)
         for ours, theirs in zip(got[1], wanted[1], strict=True)
     )

@@ -11,11 +11,15 @@ import json
 import os
 import signal
 import traceback
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final, NoReturn
 
+import apsw
+
+from flarebed.bindings.errors import JsError, UserError
 from flarebed.emulator.config.load import load
 from flarebed.emulator.config.model import Config
 from flarebed.emulator.testing.session import START_MS, Session, StuckError
@@ -51,11 +55,16 @@ class Place:
 
 @dataclass(frozen=True)
 class Ended:
-    """How a life ended: killed or closed at its fault, or in peace after so many commits."""
+    """How a life ended: killed or closed at its fault, or in peace after so many commits, of which one was refused.
+
+    `opening`: how many of them came before its script.
+    """
 
     killed: bool = False
     closed: bool = False
+    refused: bool = False
     commits: int = 0
+    opening: int = 0
     failure: str = ""
 
 
@@ -73,8 +82,7 @@ def live(scenario: Scenario, place: Place, number: int, fault: Fault | None) -> 
     if code == -signal.SIGKILL and fault is not None:
         return Ended(killed=True)
     if code == 0:
-        commits, closed = json.loads(said)
-        return Ended(closed=closed, commits=commits)
+        return Ended(**json.loads(said))
     return Ended(failure=f"life {number} ended with {code}: {place.log.read_text() if place.log.exists() else ''}")
 
 
@@ -82,7 +90,7 @@ def _be(scenario: Scenario, place: Place, number: int, fault: Fault | None, writ
     signal.alarm(_LONGEST_S)
     code = 1
     try:
-        os.write(writer, json.dumps(play(scenario, place, number, fault)).encode())
+        os.write(writer, json.dumps(dataclasses.asdict(play(scenario, place, number, fault))).encode())
         code = 0
     except BaseException:
         with place.log.open("a") as log:
@@ -91,8 +99,8 @@ def _be(scenario: Scenario, place: Place, number: int, fault: Fault | None, writ
         os._exit(code)
 
 
-def play(scenario: Scenario, place: Place, number: int, fault: Fault | None) -> tuple[int, bool]:
-    """Play the script to its end and run until nothing more can happen. The number of commits; whether cut short."""
+def play(scenario: Scenario, place: Place, number: int, fault: Fault | None) -> Ended:
+    """Play the script to its end and run until nothing more can happen."""
     past = notes.read(place.notes)
     notebook = Notebook(place.notes, number)
     session: Session | None = None
@@ -104,14 +112,19 @@ def play(scenario: Scenario, place: Place, number: int, fault: Fault | None) -> 
     commits = Commits(fault, die)
     commits.watch()
     with place.log.open("a") as log:
-        session = Session(
-            config(place, number, fault), place.state, lambda *said: print(*said, file=log), start_ms=start_ms
-        )
-        session.run(session.app.resources["d1"].bindings()["DB"].exec(CREATE_EFFECTS))
+        configured = config(place, number, fault, scenario.workflow)
+        try:
+            session = Session(configured, place.state, lambda *said: print(*said, file=log), start_ms=start_ms)
+            session.run(session.app.resources["d1"].bindings()["DB"].exec(CREATE_EFFECTS))
+        except (UserError, JsError, apsw.Error):
+            if not commits.refused:
+                raise
+            return Ended(refused=True)  # it could not start: the next one can
+        opening = commits.count
         is_closed = played(session, scenario.script(Client(session, notebook)), closing(fault, place, number))
         notebook.note("closes" if is_closed else "rests", session.clock.now_ms())
         session.close()
-    return commits.count, is_closed
+    return Ended(closed=is_closed, refused=commits.refused, commits=commits.count, opening=opening)
 
 
 def played(session: Session, script: Coroutine[Any, Any, None], is_due: Callable[[], bool]) -> bool:
@@ -137,12 +150,16 @@ def closing(fault: Fault | None, place: Place, number: int) -> Callable[[], bool
     return is_due
 
 
-def config(place: Place, number: int, fault: Fault | None = None) -> Config:
-    """The Worker ends itself at a note."""
+def config(
+    place: Place, number: int, fault: Fault | None = None, workflow: Mapping[str, Any] = MappingProxyType({})
+) -> Config:
+    """The Worker ends itself at a note; `workflow` is what the workflow's spec has otherwise."""
     last_note = fault.number if fault and fault.side == NOTED else 0
     loaded = load(None, cwd=PROJECT, env="", environ={})
     values = {"NOTES": str(place.notes), "LIFE": str(number), "LAST_NOTE": str(last_note)}
-    return dataclasses.replace(loaded, vars=values)
+    (flow,) = loaded.specs["workflows"]
+    specs = {**loaded.specs, "workflows": (dataclasses.replace(flow, **workflow),)}
+    return dataclasses.replace(loaded, vars=values, specs=specs)
 
 
 def warm(folder: Path) -> None:

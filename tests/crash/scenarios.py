@@ -7,20 +7,28 @@ kills leaves; where an interrupted attempt may change that, `Scenario.may_differ
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
 
 from tests.crash.client import Client
+
+HOUR_S: Final = 3_600
+HOUR_MS: Final = 3_600_000
 
 Script = Callable[[Client], Awaitable[None]]
 
 
 @dataclass(frozen=True)
 class Scenario:
-    """`may_differ`: the instances whose end depends on where the process was killed, as it would in production."""
+    """`may_differ`: the instances whose end depends on where the process was killed, as it would in production.
+
+    `workflow`: what the workflow's spec has otherwise.
+    """
 
     script: Script
     may_differ: frozenset[str] = frozenset()
+    workflow: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -177,6 +185,71 @@ async def deleted(client: Client) -> None:
     await client.create("i", "quick")
 
 
+async def rolled_back(client: Client) -> None:
+    """After an error; one goes through, one is stopped by a rollback that fails."""
+    await client.create("i", "saga")
+    await client.create("j", "saga", stuck="two")
+
+
+async def terminated_and_rolled_back(client: Client) -> None:
+    """In the middle of attempts, out of memory, and before there is anything to undo."""
+    await client.create("i", "saga")
+    await client.create("j", "saga", stuck="three")
+    await client.create("k", "quick")
+    await client.terminate("k", roll_back=True)
+    await client.noted("begins", "i", "three")
+    await client.terminate("i", roll_back=True)
+    await client.after(HOUR_S)
+    await client.terminate("j", roll_back=True)
+
+
+async def streams(client: Client) -> None:
+    await client.create("i", "streams")
+
+
+async def hibernating(client: Client) -> None:
+    """Woken by time and by events; paused while it is out of memory."""
+    await client.create("i", "hibernating")
+    await client.create("j", "hibernating")
+    await client.after(HOUR_S)
+    await client.send("i", "second", "before the first")
+    await client.pause("j")
+    await client.after(8 * HOUR_S)
+    await client.send("i", "first", "the first")
+    await client.resume("j")
+    await client.after(8 * HOUR_S)
+    await client.send("j", "first", "first of j")
+    await client.send("j", "second", "second of j")
+
+
+async def scheduled(client: Client) -> None:
+    """Three instants, and two of the instances expire: no instant comes twice."""
+    await client.at(60 * HOUR_S)
+
+
+async def expiring(client: Client) -> None:
+    """Ended in all ways; an id is used again when it has become free."""
+    await client.create("i", "quick", kept_ms=HOUR_MS)
+    await client.create("j", "failing", kept_ms=2 * HOUR_MS)
+    await client.create("k", "plodding", kept_ms=HOUR_MS)
+    await client.noted("begins", "k", "one")
+    await client.terminate("k")
+    await client.after(HOUR_S + 60)
+    await client.create("i", "quick", kept_ms=999 * HOUR_MS)
+    await client.after(2 * HOUR_S)
+
+
+async def queued(client: Client) -> None:
+    """More than may run at a time."""
+    await client.create_batch("busy", *(f"b{number}" for number in range(5)))
+
+
+async def sending(client: Client) -> None:
+    await client.create("i", "sending")
+
+
+SCHEDULED = {"schedules": ("0 6 * * *",), "success_retention_ms": 20 * HOUR_MS}
+
 SCENARIOS = {
     scenario.name: scenario
     for scenario in (
@@ -184,5 +257,8 @@ SCENARIOS = {
         Scenario(events), Scenario(crowd), Scenario(side_by_side), Scenario(dependencies), Scenario(effects),
         Scenario(family), Scenario(unserialisable), Scenario(batch), Scenario(pauses), Scenario(paused_at_once),
         Scenario(terminated), Scenario(restarted), Scenario(restarted_from_a_step), Scenario(deleted),
+        Scenario(rolled_back), Scenario(terminated_and_rolled_back), Scenario(streams), Scenario(hibernating),
+        Scenario(scheduled, workflow=SCHEDULED), Scenario(expiring), Scenario(sending),
+        Scenario(queued, workflow={"concurrency_limit": 2}),
     )
 }  # fmt: skip

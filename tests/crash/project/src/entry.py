@@ -4,7 +4,7 @@ import asyncio
 from datetime import UTC, datetime, timedelta
 from urllib.parse import urlparse
 
-from telling import PATIENT, Teller
+from telling import PATIENT, Teller, note
 from workers import Response, WorkerEntrypoint, WorkflowEntrypoint
 from workers.workflows import NonRetryableError
 
@@ -13,10 +13,7 @@ class Flow(WorkflowEntrypoint):
     async def run(self, event, step):
         tell = Teller(self.env, event, step)
         tell.note("runs")
-        try:
-            return await SHAPES[tell.params["shape"]](tell)
-        finally:
-            tell.close()
+        return await SHAPES[tell.params.get("shape", "scheduled")](tell)
 
 
 class Default(WorkerEntrypoint):
@@ -32,6 +29,10 @@ class Default(WorkerEntrypoint):
             case ["prepare"]:
                 await self.env.DB.exec("CREATE TABLE IF NOT EXISTS effects (nonce TEXT PRIMARY KEY)")
         return Response("done")
+
+    async def queue(self, batch, env, ctx):
+        for message in batch.messages:
+            note(self.env, "got", nonce=message.body)
 
 
 def until_attempt(wanted, error=ValueError):
@@ -164,6 +165,63 @@ async def effects(tell):
     return written
 
 
+async def send(env, nonce):
+    await env.JOBS.send(nonce)
+
+
+async def sending(tell):
+    return [await tell.do(f"job {number}", seconds=1, effect=send) for number in range(3)]
+
+
+async def saga(tell):
+    """Steps that are undone, two of them made at a time; the last one fails, and is undone too."""
+    stuck = tell.params.get("stuck")
+
+    async def made(name, **how):
+        return await tell.undoable(name, fail_undoing=ValueError("not undone") if name == stuck else None, **how)
+
+    await made("one", seconds=1)
+    await asyncio.gather(made("two", seconds=2), made("three", seconds=1))
+    await tell.sleep("night", "8 hours")
+    await tell.do("not to be undone")
+    await made("four", fail=never(NonRetryableError("no")))
+
+
+async def streams(tell):
+    """More than one chunk, at once and slowly; none at all."""
+    parts = [await tell.stream("at once", 6), await tell.stream("slow", 4, seconds=1), await tell.stream("empty", 0)]
+    return [*parts, await tell.do("last")]
+
+
+async def hibernating(tell):
+    """Sleeps and waits for so long that it leaves memory; an event for the second wait comes before the first."""
+    seen = [await tell.do("before")]
+    await tell.sleep("night", "8 hours")
+    seen += [await tell.wait(name, name, timeout="30 days") for name in ("first", "second")]
+    return [*seen, await tell.do("after")]
+
+
+async def scheduled(tell):
+    return [await tell.do("only", seconds=1), tell.event["schedule"]["cron"]]
+
+
+AT_ONCE = set()
+
+
+async def one_of_two(env, nonce):
+    AT_ONCE.add(nonce)
+    try:
+        if len(AT_ONCE) > 2:
+            raise NonRetryableError("more than two at a time")
+        await asyncio.sleep(2)
+    finally:
+        AT_ONCE.remove(nonce)
+
+
+async def busy(tell):
+    return [await tell.do(f"part {number}", before=one_of_two) for number in range(2)]
+
+
 async def hasty(tell):
     """A little of everything within a second of real time."""
     at_once = {"retries": {"limit": 40, "delay": 50, "backoff": "constant"}}
@@ -243,6 +301,6 @@ SHAPES = {
     shape.__name__: shape
     for shape in (
         steps, sleeps, events, crowd, side_by_side, dependencies, plodding, stubborn, effects, frugal, delays, quick,
-        stepless, failing, parent, unserialisable, hasty,
+        stepless, failing, parent, unserialisable, hasty, sending, saga, streams, hibernating, scheduled, busy,
     )
 }  # fmt: skip
