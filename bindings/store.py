@@ -41,8 +41,8 @@ class Database:
         self._in_tick = False
         self._waiters: list[asyncio.Future[None]] = []
         self._watchers: list[asyncio.Future[None]] = []
-        pragmas = f"PRAGMA journal_mode=WAL; PRAGMA synchronous={synchronous}; PRAGMA foreign_keys=ON"
-        self.connection.execute(pragmas).fetchall()  # the first gives a row, and apsw runs on when it is fetched
+        pragmas = f"PRAGMA synchronous={synchronous}; PRAGMA journal_mode=WAL; PRAGMA foreign_keys=ON"
+        self.connection.execute(pragmas).fetchall()  # the second gives a row, and apsw runs on when it is fetched
         self.connection.set_wal_hook(Checkpoints(path))
         _bring_up(self.connection, path, schema)
 
