@@ -11,16 +11,12 @@ from pathlib import Path
 from typing import Any, cast
 
 from rich.console import Console
-from rich.text import Text
 
 from flarebed.bindings.errors import UserError
-from flarebed.emulator.checking import recorded
+from flarebed.emulator.checking import recorded, words
 from flarebed.emulator.checking.check import check, workflows
 from flarebed.emulator.checking.outbound import Mode
-from flarebed.emulator.checking.report import Finding, Report, WorkflowReport
 from flarebed.emulator.config import Config, load
-
-_COLOURS = {"error": "bold red", "warning": "bold yellow"}
 
 
 @dataclass(frozen=True)
@@ -59,7 +55,7 @@ def run(wanted: Wanted) -> int:
     if wanted.as_json:
         print(json.dumps(report.as_json(), indent=2, ensure_ascii=False))
     else:
-        show(report)
+        words.show(report, Console(highlight=False, soft_wrap=True, no_color=not sys.stdout.isatty()))
     return 0 if report.is_clean(strict=wanted.strict) else 1
 
 
@@ -102,59 +98,3 @@ def _parsed(text: str, option: str) -> Any:
         return json.loads(text)
     except ValueError as error:
         raise UserError(f"{option} is not JSON: {error}.") from None
-
-
-def show(report: Report) -> None:
-    """For people; in colour on a terminal only."""
-    console = Console(highlight=False, soft_wrap=True, no_color=not sys.stdout.isatty())
-    for workflow in report.workflows:
-        console.print(_headline(workflow))
-        for note in workflow.notes:
-            console.print(Text(f"  note: {note}", "dim"))
-        for finding in workflow.findings:
-            console.print(_shown(report, finding))
-    console.print(_summary(report))
-
-
-def _headline(workflow: WorkflowReport) -> Text:
-    steps = f"{len(workflow.steps)} step{'' if len(workflow.steps) == 1 else 's'}"
-    text = Text.assemble((workflow.name, "bold"), f" ({workflow.class_name}): {steps}, {workflow.status}")
-    if workflow.error is not None:
-        text.append(f"\n  It ended with {workflow.error}; what would come after that was not checked.", "yellow")
-    return text
-
-
-def _shown(report: Report, finding: Finding) -> Text:
-    place = finding.place
-    text = Text.assemble(
-        "\n", (finding.severity, _COLOURS[finding.severity]), (f"[{finding.rule}] ", "bold"), finding.message, "\n"
-    )
-    text.append(f"  --> {report.shown(place)}:{place.line}\n", "cyan")
-    text.append(_excerpt(place.line, place.source))
-    for note in finding.notes:
-        text.append(f"  {report.shown(note.place)}:{note.place.line}: {note.text}\n", "cyan")
-        text.append(_excerpt(note.place.line, note.place.source))
-    for detail in finding.details:
-        text.append(f"  {detail}\n")
-    text.append(f"  Fix: {finding.advice}", "green")
-    return text
-
-
-_MOST_LINES = 6
-
-
-def _excerpt(first: int, source: str) -> str:
-    lines = source.splitlines()
-    shown = [f"  {first + index:>4} | {line}\n" for index, line in enumerate(lines[:_MOST_LINES])]
-    return "".join(shown) + ("       | ...\n" if len(lines) > _MOST_LINES else "")
-
-
-def _summary(report: Report) -> str:
-    errors, warnings = len(report.errors), len(report.findings) - len(report.errors)
-    if not report.findings:
-        return "\n✅ No rule is broken."
-    return f"\n✘ {_counted(errors, 'error')}, {_counted(warnings, 'warning')}"
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 's'}"
