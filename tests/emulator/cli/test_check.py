@@ -110,7 +110,8 @@ def test_a_run_that_fails_says_so(command: Command) -> None:
     _, out, _ = command(FAILS)
     assert out == (
         "flow (Flow): 0 steps, errored\n"
-        "  It ended with KeyError: 'no'; what would come after that was not checked.\n\nNo rule is broken in what was run.\n"
+        "  It ended with KeyError: 'no'; what would come after that was not checked.\n\n"
+        "No rule is broken in what was run.\n"
     )
 
 
