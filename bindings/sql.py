@@ -109,8 +109,8 @@ class SqlDatabase:
     def _set_up(self, path: Path, synchronous: str, patience_ms: int) -> None:
         connection = self.connection
         connection.set_busy_timeout(patience_ms)
-        pragmas = f"PRAGMA journal_mode=WAL; PRAGMA synchronous={synchronous}; PRAGMA foreign_keys=ON"
-        connection.execute(pragmas).fetchall()  # the first gives a row, and apsw runs on when it is fetched
+        pragmas = f"PRAGMA synchronous={synchronous}; PRAGMA journal_mode=WAL; PRAGMA foreign_keys=ON"
+        connection.execute(pragmas).fetchall()  # the second gives a row, and apsw runs on when it is fetched
         connection.set_wal_hook(Checkpoints(path))
         connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
         connection.drop_modules(KEPT_MODULES)

@@ -3,7 +3,7 @@
 Writes of one loop tick share a transaction (`Database.write`), and what was acknowledged is committed: callers await
 `durable()`. WAL mode: with `synchronous=NORMAL` an acknowledged write survives kill -9, with FULL a power cut too.
 
-SQLite itself always runs with NORMAL here; what FULL adds is done in `write_ahead.py`, off the loop.
+For FULL SQLite runs with NORMAL too; what that lacks is done in `write_ahead.py`, off the loop.
 """
 
 from __future__ import annotations
@@ -36,7 +36,9 @@ https://sqlite.org/lang_transaction.html#response_to_errors_within_a_transaction
 class Database:
     """One SQLite file of ours, with one connection on the host's loop."""
 
-    def __init__(self, path: Path, schema: str, loop: asyncio.AbstractEventLoop, syncs: Syncs | None) -> None:
+    def __init__(
+        self, path: Path, schema: str, synchronous: str, loop: asyncio.AbstractEventLoop, syncs: Syncs | None
+    ) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         self.path = path
         self._syncs = syncs
@@ -50,8 +52,8 @@ class Database:
         self._unsynced: list[asyncio.Future[None]] = []
         self._watchers: list[asyncio.Future[None]] = []
         self._losers: list[Callable[[apsw.Error], object]] = []
-        pragmas = "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON"
-        self.connection.execute(pragmas).fetchall()  # the first gives a row, and apsw runs on when it is fetched
+        pragmas = f"PRAGMA synchronous={synchronous}; PRAGMA journal_mode=WAL; PRAGMA foreign_keys=ON"
+        self.connection.execute(pragmas).fetchall()  # the second gives a row, and apsw runs on when it is fetched
         self.connection.set_wal_hook(Checkpoints(path))
         _bring_up(self.connection, path, schema)
 
@@ -244,9 +246,10 @@ class Store:
         """The database of resource `name`, opened once; `schema` is run then (CREATE ... IF NOT EXISTS)."""
         path = self.path(kind, name)
         if path not in self._open:
-            syncs = Syncs(path, self._loop, self._outside) if self.synchronous == "FULL" else None
+            is_full = self.synchronous == "FULL"
+            syncs = Syncs(path, self._loop, self._outside) if is_full else None
             try:
-                self._open[path] = Database(path, schema, self._loop, syncs)
+                self._open[path] = Database(path, schema, "NORMAL" if is_full else self.synchronous, self._loop, syncs)
             except (OSError, apsw.Error) as error:
                 raise unusable(path, error) from error
         return self._open[path]

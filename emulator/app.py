@@ -46,8 +46,9 @@ async def build(
 ) -> App:
     """The config's Worker, loaded. Raises UserError, or whatever the Worker's own top level raises.
 
-    `persist_to` is the state folder, `synchronous` SQLite's NORMAL or FULL. The Worker serves requests at once; timers,
-    consumers and workflow instances run here after `own()`. `observe` puts something between engines and Worker.
+    `persist_to` is the state folder, `synchronous` SQLite's OFF, NORMAL or FULL. The Worker serves requests at once;
+    timers, consumers and workflow instances run here after `own()`. `observe` puts something between engines and
+    Worker.
     """
     main = config.entry_point()
     if main.suffix != ".py":

@@ -35,8 +35,8 @@ class Hibernation:
         self._crowded = False
 
     def rest(self, run: Run) -> None:
-        """Nothing happens in the run but that it waits."""
-        if not run.live:
+        """Nothing happens in the run but that it waits. One that can't be asked what is under way stays in memory."""
+        if not run.live or run.outstanding is None:
             return
         self._keep(run)
         if len(self._resting) > MAX_RESTING and not self._crowded:

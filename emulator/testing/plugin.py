@@ -1,10 +1,11 @@
-"""The pytest plugin `flarebed`: the fixture of that name, a marker, two options.
+"""The pytest plugin `flarebed`: the fixture of that name, two markers, two options.
 
 pytest imports this file in every run, before coverage may have begun: so all else is imported by the fixture.
 """
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
+    from flarebed.emulator.testing.stage import Settings
     from flarebed.emulator.testing.worker import SyncWorker, Worker
 
 _INI = {
@@ -35,6 +37,11 @@ def pytest_configure(config: pytest.Config) -> None:
         "markers",
         "flarebed(config=, env=, vars=, start=, seed=, outbound=): how the fixture `flarebed` sets up the Worker",
     )
+    config.addinivalue_line(
+        "markers",
+        "flarebed_check(workflow, params, events=, state=, outbound=, answers=, strict=, may_fail=): "
+        "the workflow keeps the rules of durable execution",
+    )
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -48,13 +55,11 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
 def flarebed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Worker]:
     """The Worker of the wrangler config, in this process, on a clock of its own, with state of its own."""
     from flarebed.bindings.errors import UserError
-    from flarebed.emulator.testing.settings import Wishes, settle
     from flarebed.emulator.testing.stage import Stage
     from flarebed.emulator.testing.worker import Worker
 
-    state = tmp_path_factory.mktemp("flarebed") / "state"
     try:
-        stage = Stage(settle(Wishes.of(_given(request)), request.path.parent, state))
+        stage = Stage(_settings(request.node, tmp_path_factory.mktemp("flarebed") / "state"))
     except UserError as error:
         pytest.fail(_text(error), pytrace=False)
     request.node.stash[_LOGS] = stage.logs
@@ -70,9 +75,36 @@ def flarebed_sync(flarebed: Worker) -> SyncWorker:
     return flarebed.sync
 
 
-def _given(request: pytest.FixtureRequest) -> dict[str, Any]:
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> None:
+    """A test with the marker `flarebed_check` fails with the report, before its body runs."""
+    for marker in reversed(list(pyfuncitem.iter_markers("flarebed_check"))):
+        if (text := _checked(pyfuncitem, marker)) is not None:
+            pytest.fail(text, pytrace=False)
+
+
+def _checked(item: pytest.Function, marker: pytest.Mark) -> str | None:
+    from flarebed.bindings.errors import UserError
+    from flarebed.emulator.checking.marker import Wanted, broken
+
+    if "flarebed" in item.fixturenames:
+        return "flarebed_check runs Workers of its own, so the test can't have the fixture `flarebed` as well."
+    with tempfile.TemporaryDirectory(prefix="flarebed-check-", ignore_cleanup_errors=True) as folder:
+        try:
+            return broken(Wanted.of(marker.args, marker.kwargs), _settings(item, Path(folder, "state")))
+        except UserError as error:
+            return _text(error)
+
+
+def _settings(item: pytest.Item, state: Path) -> Settings:
+    from flarebed.emulator.testing.settings import Wishes, settle
+
+    return settle(Wishes.of(_given(item)), item.path.parent, state)
+
+
+def _given(item: pytest.Item) -> dict[str, Any]:
     """The marker's words before the options, these before the ini file."""
-    config = request.config
+    config = item.config
     root = config.rootpath
     given: dict[str, Any] = {name: value for name in _INI if (value := config.getini(f"flarebed_{name}"))}
     if "config" in given:
@@ -81,7 +113,7 @@ def _given(request: pytest.FixtureRequest) -> dict[str, Any]:
         given["config"] = config.invocation_params.dir / Path(path)
     if (env := config.getoption("--flarebed-env")) is not None:
         given["env"] = env
-    for marker in reversed(list(request.node.iter_markers("flarebed"))):
+    for marker in reversed(list(item.iter_markers("flarebed"))):
         given |= marker.kwargs
     return given
 

@@ -90,8 +90,11 @@ class Session:
         self.frozen = False
         try:
             self.app: App = self.run(
-                build(config, persist_to=state, log=log, clock=self.clock, outbound=outbound, observe=observe)
-            )
+                build(
+                    config, persist_to=state, log=log, clock=self.clock, outbound=outbound, observe=observe,
+                    synchronous="OFF",  # no test outlives a power cut
+                )
+            )  # fmt: skip
             self.run(self.app.own())
         except BaseException:
             self.loop.close()

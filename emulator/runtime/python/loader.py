@@ -51,7 +51,8 @@ class Loader:
                 hint="Check the `main` field of the config.",
             )
         self._path_before = list(sys.path)
-        self._names = OwnNames(self.source_root, [*sys.path, *self._project_site_packages()], self._project)
+        packages = [*_parted(sys.path)[1], *self._project_site_packages()]
+        self._names = OwnNames(self.source_root, packages, self._project)
         self._names.make_room()
         self._extend_path()
         self._sources.install()
@@ -87,16 +88,16 @@ class Loader:
         return file if own else None
 
     def _extend_path(self) -> None:
-        """The Worker's folder goes before packages and after the standard library, `python_modules` to the end."""
-        position = 1 + max(
-            (index for index, entry in enumerate(sys.path) if entry in _STANDARD or entry.endswith("lib-dynload")),
-            default=-1,
-        )
+        """The Worker's folder goes after the standard library and before all else: packages, and the folders of the
+        script and of tests, which stand first. `python_modules` goes to the end."""
         before = list(sys.path)
+        first, packages = _parted(before)
+        standard = [entry for entry in first if _is_standard(entry)]
+        others = [entry for entry in first if not _is_standard(entry)]
         for folder in self._project_site_packages():
             site.addsitedir(folder)
         added = [entry for entry in sys.path if entry not in before]
-        sys.path[:] = [*before[:position], str(self.source_root), *added, *before[position:]]
+        sys.path[:] = [*standard, str(self.source_root), *added, *others, *packages]
         vendored = self._project / "python_modules"
         if vendored.is_dir():
             sys.path.append(str(vendored))
@@ -136,3 +137,13 @@ class Loader:
                     f"{sys.version_info[0]}.{sys.version_info[1]} and can't use it. Run flarebed from it: "
                     "uv add --dev flarebed, then uv run flarebed dev"
                 )
+
+
+def _parted(path: list[str]) -> tuple[list[str], list[str]]:
+    """What stands up to the standard library, and the folders of packages after it."""
+    position = 1 + max((index for index, entry in enumerate(path) if _is_standard(entry)), default=-1)
+    return path[:position], path[position:]
+
+
+def _is_standard(entry: str) -> bool:
+    return entry in _STANDARD or entry.endswith("lib-dynload")

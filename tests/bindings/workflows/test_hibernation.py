@@ -84,6 +84,28 @@ def test_all_of_them_are_one_entry_of_the_clock(tmp_path: Path) -> None:
     run(work())
 
 
+def test_a_run_that_does_not_say_what_is_under_way_stays_and_costs_no_time(tmp_path: Path) -> None:
+    """As under `flarebed check`, which has its own `step` between: asking it every five minutes made years long."""
+
+    async def body(event: Any, step: Any) -> Any:
+        step.outstanding = None
+        await step.sleep("long", "1 hour")
+        return "slept"
+
+    async def work() -> None:
+        life = await Life.owning(tmp_path, body)
+        await life.flow.create({"id": "i"})
+        await life.settle()
+        assert life.clock.next_ms() == life.clock.start_ms + HOUR_MS
+        await life.advance(HOUR_MS - 1)
+        assert life.in_memory() == {"i"}
+        await life.advance(1)
+        assert await life.outcome("i") == ("complete", "slept")
+        await life.end()
+
+    run(work())
+
+
 def test_its_memory_is_given_back(tmp_path: Path) -> None:
     async def work() -> None:
         life = await sleeping(tmp_path, Story(), ("a", "b"))

@@ -112,8 +112,8 @@ def test_a_run_that_fails_says_so(command: Command) -> None:
         "flow (Flow): 0 steps, errored\n  It ended with KeyError: 'no'; what would come after that was not checked.\n\n"
     )
     assert out == (
-        f"{told}✘ Not checked to the end: flow. Lead it there with --params, --event and --answer; "
-        "if it is to end so, say --may-fail.\n"
+        f"{told}✘ Not checked to the end: flow. Lead it there with params, events and answers; "
+        "if it is to end so, say that it may fail.\n"
     )
     assert command(FAILS, "--may-fail")[1] == f"{told}✅ No rule is broken.\n"
 
@@ -125,8 +125,8 @@ def test_a_run_without_end_is_given_up(command: Command) -> None:
         1,
         "flow (Flow): 1 step, stopped\n"
         "  note: It would not come to its end (it retries or waits for ever), and was given up there.\n\n"
-        "✘ Not checked to the end: flow. Lead it there with --params, --event and --answer; "
-        "if it is to end so, say --may-fail.\n",
+        "✘ Not checked to the end: flow. Lead it there with params, events and answers; "
+        "if it is to end so, say that it may fail.\n",
     )
 
 

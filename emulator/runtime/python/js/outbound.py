@@ -9,7 +9,7 @@ import asyncio
 import secrets
 import socket
 import string
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -157,12 +157,18 @@ async def _already_read(response: httpx.Response) -> AsyncIterator[bytes]:
 
 def network_error(error: BaseException) -> JsError:
     """What production says, which is little: a name that does not resolve is an internal error of its own."""
-    cause: BaseException | None = error
-    while cause is not None:
-        if isinstance(cause, socket.gaierror):
-            break
-        cause = cause.__cause__ or cause.__context__
-    if cause is None and isinstance(error, _DISCONNECTED):
+    is_of_a_name = any(isinstance(cause, socket.gaierror) for cause in _causes(error))
+    if not is_of_a_name and isinstance(error, _DISCONNECTED):
         return JsError(LOST)
     alphabet = string.ascii_lowercase + string.digits
     return JsError(f"internal error; reference = {''.join(secrets.choice(alphabet) for _ in range(24))}")
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """The error, what it came from, and so on. Code that raises one exception again can make that a circle."""
+    cause: BaseException | None = error
+    seen: set[int] = set()
+    while cause is not None and id(cause) not in seen:
+        yield cause
+        seen.add(id(cause))
+        cause = cause.__cause__ or cause.__context__

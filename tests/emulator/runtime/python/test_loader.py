@@ -74,6 +74,18 @@ def test_the_workers_files_come_before_packages_with_a_warning(project: Project)
     ]
 
 
+def test_the_workers_files_come_before_the_folders_of_tests(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """pytest puts them first; what has the same name there is not the Worker's, and no package to warn of."""
+    project.write("tests/fb_helpers.py", "WHOSE = 'the test\\'s'")
+    project.write("src/fb_helpers.py", "WHOSE = 'the Worker\\'s'")
+    monkeypatch.setattr(sys, "path", [str(project.folder / "tests"), *sys.path])
+    before = list(sys.path)
+    assert project.load("import fb_helpers").fb_helpers.WHOSE == "the Worker's"
+    assert project.loader.warnings() == []
+    project.loader.unload()
+    assert sys.path == before
+
+
 def test_a_loaded_package_steps_aside_until_the_worker_is_gone(project: Project) -> None:
     (project.installed / "fb_loaded").mkdir()
     (project.installed / "fb_loaded" / "__init__.py").write_text("WHOSE = 'installed'")

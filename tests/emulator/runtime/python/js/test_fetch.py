@@ -234,6 +234,17 @@ def test_a_name_that_does_not_resolve() -> None:
     assert len(text) == len("Error: internal error; reference = ") + 24
 
 
+def test_a_circle_of_causes() -> None:
+    """An exception that a mock raises each time anew becomes the cause of its own cause."""
+    first, second = ConnectionRefusedError(), ValueError()
+    first.__cause__, second.__context__ = second, first
+
+    async def code() -> str:
+        return await thrown(js.fetch("http://host/"))
+
+    assert in_worker(code, answer=failing(first)) == "Error: Network connection lost."
+
+
 def test_abort_signals() -> None:
     async def answer(_request: httpx.Request) -> httpx.Response:
         await asyncio.Event().wait()
