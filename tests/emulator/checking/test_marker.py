@@ -82,8 +82,8 @@ def test_a_run_that_fails_has_shown_nothing(tmp_path: Path) -> None:
     (tmp_path / "one").mkdir()
     assert said(tmp_path / "one", 'params["no"]') == (
         "flow (Flow): 0 steps, errored\n  It ended with KeyError: 'no'; what would come after that was not checked.\n\n"
-        "✘ Not checked to the end: flow. Lead it there with params, events and answers; if it is to end so, say that it "
-        "may fail.\n"
+        "✘ Not checked to the end: flow. Lead it there with params, events and answers; if it is to end so, say "
+        "that it may fail.\n"
     )
     (tmp_path / "two").mkdir()
     assert said(tmp_path / "two", 'params["no"]', may_fail=True) is None
