@@ -33,6 +33,7 @@ class Hibernation:
         self._grace: Timer | None = None
         self._alarm: Timer | None = None
         self._crowded = False
+        self._retries_until_ms = 0.0
 
     def rest(self, run: Run) -> None:
         """Nothing happens in the run but that it waits. One that can't be asked what is under way stays in memory."""
@@ -65,7 +66,10 @@ class Hibernation:
             if self._alarm.when_ms == due_ms and not self._alarm.cancelled:
                 return
             self._alarm.cancel()
-        self._alarm = None if due_ms is None else self._clock.call_at(due_ms, self.wake, durable=True)
+        if due_ms is None:
+            self._alarm = None
+        else:  # until the last retry has come, time has to pass anyway for who waits for work to end
+            self._alarm = self._clock.call_at(due_ms, self.wake, durable=due_ms > self._retries_until_ms)
 
     def _keep(self, run: Run) -> None:
         """In memory, for a while."""
@@ -95,7 +99,9 @@ class Hibernation:
     def _hibernate(self, runs: list[Run]) -> None:
         for run in runs:
             self.rise(run)
-            if run.only_waits() and self._journal.hibernate(run.key, run.earliest_ms()):
+            wake_ms, retry_ms = run.earliest_ms(), run.retry_ms()
+            if run.only_waits() and self._journal.hibernate(run.key, wake_ms):
+                self._retries_until_ms = max(self._retries_until_ms, retry_ms)
                 run.stop()
             elif run.live:
                 self._keep(run)

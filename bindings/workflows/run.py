@@ -139,6 +139,10 @@ class Run:
         """When something that the run waits for ends at the latest."""
         return min((timer.when_ms for timer in self._alarms), default=math.inf)
 
+    def retry_ms(self) -> float:
+        """When the last attempt that is put off begins, or 0: work in progress, unlike sleeps and waits for events."""
+        return max((timer.when_ms for timer in self._alarms if not timer.durable), default=0.0)
+
     def only_waits(self) -> bool:
         """Whether nothing is under way, in the engine or in the Worker, but sleeps and waits that are not over."""
         if self.outstanding is None or not self.live or self._calling or self._pausing:
