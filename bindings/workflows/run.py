@@ -135,6 +135,11 @@ class Run:
 
     # Whether it could as well be made anew later
 
+    @property
+    def length(self) -> int:
+        """Entries of the journal that a replay goes through."""
+        return self._last_seq
+
     def earliest_ms(self) -> float:
         """When something that the run waits for ends at the latest."""
         return min((timer.when_ms for timer in self._alarms), default=math.inf)

@@ -331,3 +331,26 @@ def test_a_retry_that_is_far_away_is_work_in_progress(tmp_path: Path) -> None:
         await life.end()
 
     run(work())
+
+
+def test_a_long_run_stays_longer(tmp_path: Path) -> None:
+    """A loop that sleeps hour after hour would be made anew each hour, with ever more steps."""
+    lives: list[float] = []
+
+    async def body(event: Any, step: Any) -> Any:
+        lives.append(life.clock.now_ms())
+        for hour in range(200):
+            await step.sleep(f"hour {hour}", "1 hour")
+
+    life: Life
+
+    async def work() -> None:
+        nonlocal life
+        life = await Life.owning(tmp_path, body)
+        await life.flow.create({"id": "i"})
+        await life.advance(200 * HOUR_MS)
+        assert await life.outcome("i") == ("complete", None)
+        assert len(lives) == 1 + 120  # from 240 entries of the journal on its grace period is an hour
+        await life.end()
+
+    run(work())
