@@ -1,8 +1,9 @@
 """Runs that only wait: how long they stay in memory, and who wakes what is no longer there.
 
-As in production an instance that has waited for five minutes hibernates: its run is dropped without a trace, and made
-anew from the journal when its wake time or an event has come. Until then all of them together cost one entry of the
-clock. Beyond a thousand waiting runs in memory those that have waited longest hibernate sooner.
+As in production an instance that has waited for five minutes hibernates (one with a long journal later): its run is
+dropped without a trace, and made anew from the journal when its wake time or an event has come. Until then all of them
+together cost one entry of the clock. Beyond a thousand waiting runs in memory those that have waited
+longest hibernate sooner.
 """
 
 from __future__ import annotations
@@ -18,6 +19,10 @@ GRACE_MS = 300_000
 """ENGINE_TIMEOUT of workers-sdk packages/workflows-shared/src/lib/gracePeriodSemaphore.ts."""
 
 MAX_RESTING = 1_000
+LONG_RUN = 20
+"""Entries of the journal; a longer run stays in proportion: making it anew costs that much more, and a loop that sleeps
+again and again would be made anew as often as it has steps."""
+
 SHORT_WAIT_MS = 10_000
 """A run that goes on sooner stays in memory: a replay would cost more than it holds."""
 
@@ -29,10 +34,11 @@ class Hibernation:
         self._journal = journal
         self._clock = clock
         self._on_woken = on_woken
-        self._resting: dict[Run, float] = {}  # since when
+        self._resting: dict[Run, float] = {}  # until when
         self._grace: Timer | None = None
         self._alarm: Timer | None = None
         self._crowded = False
+        self._retries_until_ms = 0.0
 
     def rest(self, run: Run) -> None:
         """Nothing happens in the run but that it waits. One that can't be asked what is under way stays in memory."""
@@ -65,22 +71,26 @@ class Hibernation:
             if self._alarm.when_ms == due_ms and not self._alarm.cancelled:
                 return
             self._alarm.cancel()
-        self._alarm = None if due_ms is None else self._clock.call_at(due_ms, self.wake, durable=True)
+        if due_ms is None:
+            self._alarm = None
+        else:  # until the last retry has come, time has to pass anyway for who waits for work to end
+            self._alarm = self._clock.call_at(due_ms, self.wake, durable=due_ms > self._retries_until_ms)
 
     def _keep(self, run: Run) -> None:
         """In memory, for a while."""
-        now_ms = self._clock.now_ms()
-        self._resting[run] = now_ms
-        if self._grace is None:
-            self._grace = self._clock.call_at(now_ms + GRACE_MS, self._grace_over, recurring=True)
+        until_ms = self._resting[run] = self._clock.now_ms() + GRACE_MS * max(1.0, run.length / LONG_RUN)
+        if self._grace is None or until_ms < self._grace.when_ms:
+            self._await_grace(until_ms)
+
+    def _await_grace(self, until_ms: float | None) -> None:
+        if self._grace is not None:
+            self._grace.cancel()
+        self._grace = None if until_ms is None else self._clock.call_at(until_ms, self._grace_over, recurring=True)
 
     def _grace_over(self) -> None:
-        until_ms = self._clock.now_ms() - GRACE_MS
-        over = [run for run, since_ms in self._resting.items() if since_ms <= until_ms]
-        next_ms = min((since_ms for since_ms in self._resting.values() if since_ms > until_ms), default=None)
-        self._grace = (
-            None if next_ms is None else self._clock.call_at(next_ms + GRACE_MS, self._grace_over, recurring=True)
-        )
+        now_ms = self._clock.now_ms()
+        over = [run for run, until_ms in self._resting.items() if until_ms <= now_ms]
+        self._await_grace(min((until_ms for until_ms in self._resting.values() if until_ms > now_ms), default=None))
         self._hibernate(over)
 
     def _make_room(self) -> None:
@@ -95,7 +105,9 @@ class Hibernation:
     def _hibernate(self, runs: list[Run]) -> None:
         for run in runs:
             self.rise(run)
-            if run.only_waits() and self._journal.hibernate(run.key, run.earliest_ms()):
+            wake_ms, retry_ms = run.earliest_ms(), run.retry_ms()
+            if run.only_waits() and self._journal.hibernate(run.key, wake_ms):
+                self._retries_until_ms = max(self._retries_until_ms, retry_ms)
                 run.stop()
             elif run.live:
                 self._keep(run)

@@ -137,9 +137,18 @@ class Run:
 
     # Whether it could as well be made anew later
 
+    @property
+    def length(self) -> int:
+        """Entries of the journal that a replay goes through."""
+        return self._last_seq
+
     def earliest_ms(self) -> float:
         """When something that the run waits for ends at the latest."""
         return min((timer.when_ms for timer in self._alarms), default=math.inf)
+
+    def retry_ms(self) -> float:
+        """When the last attempt that is put off begins, or 0: work in progress, unlike sleeps and waits for events."""
+        return max((timer.when_ms for timer in self._alarms if not timer.durable), default=0.0)
 
     def only_waits(self) -> bool:
         """Whether nothing is under way, in the engine or in the Worker, but sleeps and waits that are not over."""

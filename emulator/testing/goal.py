@@ -39,11 +39,11 @@ class Goal(Generic[T]):
     def reach(self) -> T:
         """Run until it is done, in this very call."""
         __tracebackhide__ = True
-        since_ms = self.session.clock.now_ms()
+        since_ms, moves = self.session.clock.now_ms(), 0
         try:
             while not self.done():
                 if not self.session.work(wait=True):
-                    self._jump(since_ms)
+                    moves += self._jump(since_ms, moves)
         except BaseException:
             self.cancel()
             raise
@@ -52,7 +52,7 @@ class Goal(Generic[T]):
     async def reached(self) -> T:
         """The same, step by step. Time moves when no other task of the test has begun something meanwhile."""
         __tracebackhide__ = True
-        since_ms = self.session.clock.now_ms()
+        since_ms, moves = self.session.clock.now_ms(), 0
         try:
             await checkpoint()
             while not self.done():
@@ -63,14 +63,14 @@ class Goal(Generic[T]):
                 begun = self.session.begun
                 await checkpoint()
                 if begun == self.session.begun and self.session.is_idle() and not self.done():
-                    self._jump(since_ms)
+                    moves += self._jump(since_ms, moves)
         except BaseException:
             self.cancel()
             raise
         return self.result()
 
-    def _jump(self, since_ms: float) -> None:
-        self.session.jump(self.what, since_ms, moves_time=self.moves_time)
+    def _jump(self, since_ms: float, moves: int) -> bool:
+        return self.session.jump(self.what, since_ms, moves, moves_time=self.moves_time)
 
 
 def running(session: Session, what: str, work: Coroutine[Any, Any, T]) -> Goal[T]:

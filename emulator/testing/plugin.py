@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from flarebed.emulator.testing.stage import Settings
+    from flarebed.emulator.testing.stage import Settings, Stage
     from flarebed.emulator.testing.worker import SyncWorker, Worker
 
 _INI = {
@@ -54,14 +54,11 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
 @pytest.fixture
 def flarebed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Worker]:
     """The Worker of the wrangler config, in this process, on a clock of its own, with state of its own."""
-    from flarebed.bindings.errors import UserError
-    from flarebed.emulator.testing.stage import Stage
     from flarebed.emulator.testing.worker import Worker
 
-    try:
-        stage = Stage(_settings(request.node, tmp_path_factory.mktemp("flarebed") / "state"))
-    except UserError as error:
-        pytest.fail(_text(error), pytrace=False)
+    stage = _opened(request.node, tmp_path_factory.mktemp("flarebed") / "state")
+    if isinstance(stage, str):  # not in the `except` block, where pytest would show the exception as well
+        pytest.fail(stage, pytrace=False)
     request.node.stash[_LOGS] = stage.logs
     try:
         yield Worker(stage)
@@ -94,6 +91,24 @@ def _checked(item: pytest.Function, marker: pytest.Mark) -> str | None:
             return broken(Wanted.of(marker.args, marker.kwargs), _settings(item, Path(folder, "state")))
         except UserError as error:
             return _text(error)
+
+
+def _opened(item: pytest.Item, state: Path) -> Stage | str:
+    """The Worker, or what the user has to mend: how it is asked for, its config, or what its top level raises."""
+    from flarebed.bindings.errors import FlarebedError, UserError
+    from flarebed.emulator.testing.stage import Stage
+    from flarebed.emulator.testing.uncaught import in_words
+
+    try:
+        settings = _settings(item, state)
+        try:
+            return Stage(settings)
+        except FlarebedError:
+            raise
+        except Exception as error:
+            return f"The Worker can't be loaded.\n{in_words(error, settings.config.entry_point().parent)}"
+    except UserError as error:
+        return _text(error)
 
 
 def _settings(item: pytest.Item, state: Path) -> Settings:

@@ -33,6 +33,7 @@ START_MS = 1_767_225_600_000.0
 _OUTSIDE_S = 0.001
 """For how long a turn waits for what is outside, where the test's own tasks want their turn too."""
 _PATIENCE_MS = 10 * 365 * 86_400_000.0
+_PATIENCE_MOVES = 10_000
 
 
 class StuckError(Exception):
@@ -178,13 +179,18 @@ class Session:
     def is_waiting_outside(self) -> bool:
         return self.loop.is_idle() and self.clock.outside > 0
 
-    def jump(self, what: str, since_ms: float, *, moves_time: bool = False) -> None:
-        """Move to the next entry of the clock, for `what` is waited for since then. Schedules alone are no hope."""
-        due_ms, now_ms = self.clock.next_ms(), self.clock.now_ms()
-        if due_ms is None or self.clock.next_work_ms() is None:
+    def jump(self, what: str, since_ms: float, moves: int, *, moves_time: bool = False) -> bool:
+        """Move to the next entry of the clock, for `what` is waited for since then, after so many `moves` to work.
+
+        Returns whether it was one. Schedules alone are no hope.
+        """
+        due_ms, work_ms, now_ms = self.clock.next_ms(), self.clock.next_work_ms(), self.clock.now_ms()
+        if due_ms is None or work_ms is None:
             raise StuckError(f"{what} can never come: nothing is left to do, and no timer is set.")
-        if due_ms - since_ms > _PATIENCE_MS and not moves_time:
-            raise StuckError(f"{what} did not come in ten years, and things go on without end.")
+        if (due_ms - since_ms > _PATIENCE_MS or moves >= _PATIENCE_MOVES) and not moves_time:
+            raise StuckError(
+                f"{what} did not come: things go on without end, after {moves} timers and until {iso(now_ms)}."
+            )
         if self.frozen and not moves_time and due_ms > now_ms:
             raise FrozenError(
                 f"{what} needs time to pass, and the clock is frozen at {iso(now_ms)}: nothing happens before "
@@ -192,6 +198,7 @@ class Session:
                 "with clock.unfreeze()."
             )
         self.clock.move_to(due_ms)
+        return due_ms == work_ms
 
 
 def iso(when_ms: float) -> str:

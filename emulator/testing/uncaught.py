@@ -4,19 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from types import TracebackType
 from typing import NoReturn
 
 from flarebed.bindings.errors import JsError
+from flarebed.emulator.runtime.python.tracebacks import python_traceback
 
 
 def raise_as_thrown(error: BaseException, folder: Path) -> NoReturn:
     """Raise what the Worker raised; the traceback begins where its own code, below `folder`, does."""
     __tracebackhide__ = True
     thrown = error.thrown if isinstance(error, JsError) and isinstance(error.thrown, BaseException) else error
-    place = thrown.__traceback__
+    raise thrown.with_traceback(_own_part(thrown, folder) or thrown.__traceback__)
+
+
+def in_words(error: Exception, folder: Path) -> str:
+    """What the top level of a Worker raised, from its own code on; of a file that is no Python, the line alone."""
+    return python_traceback(error.with_traceback(_own_part(error, folder))).rstrip()
+
+
+def _own_part(error: BaseException, folder: Path) -> TracebackType | None:
+    place = error.__traceback__
     while place is not None and not _is_below(folder, Path(place.tb_frame.f_code.co_filename)):
         place = place.tb_next
-    raise thrown.with_traceback(place or thrown.__traceback__)
+    return place
 
 
 def _is_below(folder: Path, file: Path) -> bool:

@@ -305,3 +305,52 @@ def test_who_wakes_goes_before_who_is_queued(tmp_path: Path) -> None:
         await life.end()
 
     run(work())
+
+
+def test_a_retry_that_is_far_away_is_work_in_progress(tmp_path: Path) -> None:
+    """Whoever lets time pass until work is done (`drain`) runs through it, in memory or not; sleeps are left alone."""
+
+    async def body(event: Any, step: Any) -> Any:
+        async def fail(context: Any) -> Any:
+            raise JsError("no")
+
+        if event["instanceId"] == "sleeps":
+            await step.sleep("long", "2 hours")
+        await step.do("fails", {"retries": {"limit": 1, "delay": "1 hour", "backoff": "constant"}}, fail)
+
+    async def work() -> None:
+        life = await Life.owning(tmp_path, body)
+        await life.flow.create({"id": "sleeps"})
+        await life.flow.create({"id": "retries"})
+        await life.advance(GRACE_MS)
+        assert life.in_memory() == set()
+        assert life.clock.next_work_ms(durable=False) == life.clock.start_ms + HOUR_MS
+        await life.advance(HOUR_MS)
+        assert life.clock.next_work_ms(durable=False) is None
+        assert life.clock.next_work_ms() == life.clock.start_ms + 2 * HOUR_MS
+        await life.end()
+
+    run(work())
+
+
+def test_a_long_run_stays_longer(tmp_path: Path) -> None:
+    """A loop that sleeps hour after hour would be made anew each hour, with ever more steps."""
+    lives: list[float] = []
+
+    async def body(event: Any, step: Any) -> Any:
+        lives.append(life.clock.now_ms())
+        for hour in range(200):
+            await step.sleep(f"hour {hour}", "1 hour")
+
+    life: Life
+
+    async def work() -> None:
+        nonlocal life
+        life = await Life.owning(tmp_path, body)
+        await life.flow.create({"id": "i"})
+        await life.advance(200 * HOUR_MS)
+        assert await life.outcome("i") == ("complete", None)
+        assert len(lives) == 1 + 120  # from 240 entries of the journal on its grace period is an hour
+        await life.end()
+
+    run(work())

@@ -111,6 +111,25 @@ def test_what_a_failing_test_shows(project: Path) -> None:
     assert "error: Uncaught PythonError" in said
 
 
+def test_a_worker_that_can_not_be_loaded(project: Path) -> None:
+    (project / "src" / "entry.py").write_text("import json\n\njson.loads('{')\n", encoding="utf-8")
+    source = "def test_it(flarebed_sync):\n    pass\n\n\ndef test_again(flarebed_sync):\n    pass\n"
+    said = pytest_run(project, source)
+    entry = project / "src" / "entry.py"
+    assert f'loaded.\nTraceback (most recent call last):\n  File "{entry}", line 3, in <module>' in said
+    assert "json.decoder.JSONDecodeError: Expecting property name enclosed in double quotes" in said
+    assert "goal.py" not in said
+    assert "2 errors" in said
+
+
+def test_a_config_that_can_not_be_read(project: Path) -> None:
+    (project / "wrangler.toml").write_text("name = [", encoding="utf-8")
+    said = pytest_run(project, "def test_it(flarebed_sync):\n    pass\n")
+    assert "wrangler.toml:1:9:" in said
+    assert "Traceback" not in said
+    assert "During handling" not in said
+
+
 def test_mistakes_are_the_users(project: Path) -> None:
     source = "import pytest\n\n@pytest.mark.flarebed(colour='red')\ndef test_it(flarebed):\n    pass\n"
     said = pytest_run(project, source)

@@ -111,6 +111,18 @@ def test_variables_of_the_marker(flarebed_sync: SyncWorker) -> None:
     assert flarebed_sync.env.MORE == "x"
 
 
+def test_what_goes_on_for_ever_says_so(flarebed_sync: SyncWorker, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("flarebed.emulator.testing.session._PATIENCE_MOVES", 1)
+    with flarebed_sync.introspect_workflow_instance("FLOW", "i") as instance:
+        flarebed_sync.env.FLOW.create(id="i")
+        text = (
+            r"Status 'complete' of instance \"i\" did not come: things go on without end, after 1 timers and until "
+            r"2026-01-02T00:00:00\.000Z\."
+        )
+        with pytest.raises(StuckError, match=text):
+            instance.wait_for_status("complete")
+
+
 def test_what_can_never_come_says_so(flarebed_sync: SyncWorker) -> None:
     with (
         flarebed_sync.introspect_workflow_instance("FLOW", "nobody") as instance,
