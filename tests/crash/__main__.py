@@ -69,7 +69,8 @@ def few(options: Any, scenarios: list[Scenario], share: int, stage: Stage) -> It
 def sabotaged(name: str, stage: Stage) -> Iterator[Story]:
     """In this process only, and after it was seen how a life ends."""
     scenario = SCENARIOS[SCENARIO.get(name, "crowd")]
-    stories = [*spread(stage, scenario, 24), *every_point(stage, scenario)]
+    few = sorted(spread(stage, scenario, 24), key=lambda story: -len(story.faults))
+    stories = [*few, *every_point(stage, scenario)]
     SABOTAGES[name]()
     for story in stories:
         if not stage.has_found:
