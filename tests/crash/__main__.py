@@ -16,7 +16,7 @@ from typing import Any
 
 from tests.crash.campaign import Job, Report, Stage, Story, again_and_again, every_point, spread, told_side_by_side
 from tests.crash.command import rounds
-from tests.crash.sabotage import SABOTAGES
+from tests.crash.sabotage import SABOTAGES, SCENARIO
 from tests.crash.scenarios import SCENARIOS, Scenario
 
 SHOWN = ("kills", "closings", "refusals", "stories", "instances", "steps", "attempts")
@@ -42,8 +42,9 @@ def arguments() -> Any:
     parser.add_argument("--kills", type=int, default=3_000, help="once all points have had theirs, go on up to so many")
     parser.add_argument("--few", type=int, metavar="POINTS", help="only so many points of each scenario")
     parser.add_argument("--only", nargs="*", choices=list(SCENARIOS), metavar="SCENARIO")
-    parser.add_argument("--rounds", type=int, default=30, help="kills of the real command (two in every third round)")
+    parser.add_argument("--rounds", type=int, default=30, help="of the real command, killed once or twice in each")
     parser.add_argument("--only-command", action="store_true", help="no scenarios, only the real command")
+    parser.add_argument("--only-repeated", action="store_true", help="no single points, only lives killed repeatedly")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--json", action="store_true")
@@ -67,8 +68,9 @@ def few(options: Any, scenarios: list[Scenario], share: int, stage: Stage) -> It
 
 def sabotaged(name: str, stage: Stage) -> Iterator[Story]:
     """In this process only, and after it was seen how a life ends."""
-    scenario = SCENARIOS["crowd"]
-    stories = [*spread(stage, scenario, 24), *every_point(stage, scenario)]
+    scenario = SCENARIOS[SCENARIO.get(name, "crowd")]
+    few = sorted(spread(stage, scenario, 24), key=lambda story: -len(story.faults))
+    stories = [*few, *every_point(stage, scenario)]
     SABOTAGES[name]()
     for story in stories:
         if not stage.has_found:
@@ -77,7 +79,7 @@ def sabotaged(name: str, stage: Stage) -> Iterator[Story]:
 
 def long(options: Any, scenarios: list[Scenario], share: int, stage: Stage) -> Iterator[Story]:
     """Every point of every scenario, of its opening only in the first; then repeated kills at random points."""
-    for scenario in scenarios[share :: options.jobs]:
+    for scenario in [] if options.only_repeated else scenarios[share :: options.jobs]:
         yield from every_point(stage, scenario, opening=scenario is scenarios[0])
     dice = random.Random(f"{options.seed} {share}")
     while stage.kills < options.kills / options.jobs:

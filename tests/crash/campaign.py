@@ -28,6 +28,9 @@ from tests.crash.scenarios import SCENARIOS, Scenario
 IN_MEMORY: Final = Path("/dev/shm")
 """To SIGKILL a file system in memory is as any other, and its fsync costs nothing."""
 
+MADE: Final = 4
+"""So many commits of a story's first opening are not made again by later ones: there is a state then."""
+
 Faults = Sequence[Fault]
 """Where the lives of a story are killed, one after another; the life after the last is not."""
 
@@ -129,16 +132,18 @@ def every_point(stage: Stage, scenario: Scenario, *, opening: bool = True) -> It
 
 def spread(stage: Stage, scenario: Scenario, count: int) -> Iterator[Story]:
     """A few of these, evenly over the whole life; every other one is killed again soon after the next start."""
-    faults = sorted(stage.oracle(scenario.name).faults(), key=lambda fault: (fault.number, fault.side))
+    oracle = stage.oracle(scenario.name)
+    faults = sorted(oracle.faults(opening=False), key=lambda fault: (fault.number, fault.side))
     for index in range(count):
         fault = faults[(2 * index + 1) * len(faults) // (2 * count)]
-        yield Story(scenario.name, [fault, *([Fault(2 + index, AFTER)] if index % 2 else [])])
+        yield Story(scenario.name, [fault, *([Fault(oracle.opening - MADE + 1 + index, AFTER)] if index % 2 else [])])
 
 
 def again_and_again(stage: Stage, scenario: Scenario, dice: random.Random) -> Story:
     """Killed up to six times, more often than not soon after a start."""
-    faults = stage.oracle(scenario.name).faults()
-    early = [fault for fault in faults if fault.number <= 8]
+    oracle = stage.oracle(scenario.name)
+    faults = oracle.faults()
+    early = [fault for fault in oracle.faults() if fault.is_early(oracle.opening - MADE)]
     return Story(
         scenario.name, [dice.choice(faults if dice.random() < 0.4 else early) for _ in range(dice.randint(2, 6))]
     )

@@ -1,4 +1,5 @@
-"""The real command on real time: killed under load, while it reloads, and with another on the same state folder.
+"""The real command on real time: killed under load, while it reloads, and with another on the same state folder; or
+only the process of its Worker is killed.
 
 Clients come over HTTP as fast as they are answered; what they were told is judged like all else.
 """
@@ -12,7 +13,7 @@ import shutil
 import signal
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -27,7 +28,7 @@ from tests.real.command import Running, dev, edit, pause, until
 
 SHAPE: Final = "hasty"
 STEPS: Final = ("part 0", "part 1", "part 2", "flaky")
-MODES: Final = ("load", "reload", "two")
+MODES: Final = ("load", "reload", "two", "worker")
 
 
 class Clients:
@@ -152,6 +153,19 @@ class Rounds:
             self._pause(0.5)
             self._kill(other)
 
+    def _worker(self) -> None:
+        """Only the Worker's process is killed; its supervisor starts another, which goes on."""
+        with dev(self._folder) as running:
+            with self._busy(running):
+                self._pause(0.9)
+                self._end(running.processes()[-1])
+            ran = self._ran()
+            running.wait_for("is being restarted")
+            with self._busy(running.new_connection()):
+                until(lambda: self._ran() > ran)
+                self._pause(0.5)
+                self._kill(running)
+
     @contextmanager
     def _busy(self, running: Running) -> Iterator[None]:
         running.get("/prepare")
@@ -163,12 +177,15 @@ class Rounds:
 
     def _kill(self, running: Running) -> None:
         """All its processes, the Worker's first."""
-        for pid in reversed(running.processes()):
-            try:
+        first, *others = running.processes()
+        for pid in reversed(others):
+            with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                continue
+        self._end(first)
         running.wait()
+
+    def _end(self, pid: int) -> None:
+        os.kill(pid, signal.SIGKILL)
         self.report.figures["kills"] += 1
 
     def _ran(self) -> int:

@@ -33,6 +33,10 @@ class Fault:
     number: int
     side: Side
 
+    def is_early(self, opening: int) -> bool:
+        """Soon after a start that takes `opening` commits."""
+        return self.number <= 8 if self.side in (NOTED, CLOSED) else opening < self.number <= opening + 12
+
     def __str__(self) -> str:
         return f"{_WORDS[self.side]} {self.number}"
 

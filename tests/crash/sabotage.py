@@ -10,6 +10,7 @@ from flarebed.bindings.store import Database
 from flarebed.bindings.workflows.history import History
 from flarebed.bindings.workflows.journal import Journal
 from flarebed.bindings.workflows.run import Run
+from flarebed.bindings.workflows.workflow import Workflow
 
 
 def answers_before_it_is_durable() -> None:
@@ -68,10 +69,27 @@ def moves_a_wake_time() -> None:
     Journal.requeue = late  # type: ignore[method-assign]
 
 
+def goes_on_from_what_was_rolled_back() -> None:
+    Workflow._lost = lambda self, error: None  # type: ignore[method-assign]
+
+
+def undoes_again() -> None:
+    find = Run.find
+
+    def forgetful(self: Run, kind: str, name: str, count: int) -> Any:
+        return None if kind == "rollback" else find(self, kind, name, count)
+
+    Run.find = forgetful  # type: ignore[method-assign]
+
+
+SCENARIO: dict[str, str] = {"undoes_again": "rolled_back"}
+"""In which they show, if not in `crowd`."""
+
 SABOTAGES: dict[str, Callable[[], None]] = {
     sabotage.__name__: sabotage
     for sabotage in (
         answers_before_it_is_durable, takes_an_event_before_its_wait_has_it, keeps_an_event_that_was_delivered,
         forgets_interrupted_attempts, does_a_recorded_step_again, leaves_what_was_running, moves_a_wake_time,
+        goes_on_from_what_was_rolled_back, undoes_again,
     )
 }  # fmt: skip

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import json
 import subprocess
 import sys
@@ -18,9 +17,11 @@ from tests.crash.scenarios import SCENARIOS
 ROOT = Path(__file__).parents[2]
 
 
-@functools.cache
 def told(*options: str) -> dict[str, Any]:
-    """The report of a process of its own: it forks, which one that has threads should not."""
+    """The report of a process of its own: it forks, which one that has threads should not.
+
+    To be asked for once: tests that run side by side would each tell all stories.
+    """
     command = [sys.executable, "-m", "tests.crash", "--rounds", "0", "--json", *options]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=300)
     assert done.stdout, done.stderr
@@ -28,15 +29,12 @@ def told(*options: str) -> dict[str, Any]:
     return report
 
 
-@pytest.mark.parametrize("scenario", SCENARIOS)
-def test_nothing_is_lost(scenario: str) -> None:
-    assert [found for found in told("--few", "3")["findings"] if found["scenario"] == scenario] == []
-
-
-def test_processes_were_killed() -> None:
-    figures = told("--few", "3")["figures"]
-    assert figures["stories"] == 3 * len(SCENARIOS)
-    assert figures["kills"] > figures["stories"]
+def test_nothing_is_lost() -> None:
+    report = told("--few", "2")
+    assert report["findings"] == []
+    figures = report["figures"]
+    assert figures["stories"] == 2 * len(SCENARIOS)
+    assert figures["kills"] + figures["closings"] + figures["refusals"] > figures["stories"]
 
 
 SEEN_AS = {
@@ -47,17 +45,20 @@ SEEN_AS = {
     "does_a_recorded_step_again": {"duplicated", "differing", "lost", "broken"},
     "leaves_what_was_running": {"differing"},
     "moves_a_wake_time": {"differing"},
+    "goes_on_from_what_was_rolled_back": {"duplicated", "lost", "differing", "broken"},
+    "undoes_again": {"duplicated", "differing", "broken"},
 }
 
 
-@pytest.mark.parametrize("sabotage", SABOTAGES)
-def test_the_judge_sees_what_is_broken(sabotage: str) -> None:
-    found = {finding["kind"] for finding in told("--sabotage")["findings"] if finding["sabotage"] == sabotage}
-    assert found
-    assert found <= SEEN_AS[sabotage]
+def test_the_judge_sees_what_is_broken() -> None:
+    found: dict[str, set[str]] = {sabotage: set() for sabotage in SABOTAGES}
+    for finding in told("--sabotage")["findings"]:
+        found[finding["sabotage"]].add(finding["kind"])
+    unseen = {sabotage: kinds for sabotage, kinds in found.items() if not kinds or not kinds <= SEEN_AS[sabotage]}
+    assert unseen == {}
 
 
 @pytest.mark.real
-def test_the_real_command_under_load_in_a_reload_and_beside_another(tmp_path: Path) -> None:
-    report = rounds(tmp_path, 3, seed=1)
-    assert (report.findings, report.figures["kills"]) == ([], 4)
+def test_the_real_command_under_load_in_a_reload_beside_another_and_without_its_worker(tmp_path: Path) -> None:
+    report = rounds(tmp_path, 4, seed=1)
+    assert (report.findings, report.figures["kills"]) == ([], 6)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -219,3 +220,22 @@ def test_the_end_of_a_process_goes_on_and_the_next_owner_counts_the_attempt(tmp_
     life: Any = None
     run(first())
     run(second())
+
+
+def test_a_subscription_does_not_tell_what_is_rolled_back(tmp_path: Path) -> None:
+    async def work() -> None:
+        story = Story()
+        life = story.life = await Life.owning(tmp_path, rich(story))
+        await life.flow.create({"id": "i"})
+        await life.advance(10_000)
+        handle = await life.flow.get("i")
+        subscription = await handle.subscribe({"filter": ["workflow_paused", "step_completed"]})
+        told = [(await subscription.next())["value"]["type"] for _ in range(2)]
+        Disk(life, 1)
+        refused = await asyncio.gather(handle.pause(), subscription.next(), return_exceptions=True)
+        assert (told, [type(error) for error in refused]) == (["step_completed"] * 2, [apsw.ConstraintError] * 2)
+        await handle.pause()
+        assert (await subscription.next())["value"]["type"] == "workflow_paused"
+        await life.end()
+
+    run(work())

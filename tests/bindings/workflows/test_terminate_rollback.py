@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 
 from flarebed.bindings.errors import JsError
@@ -143,6 +144,25 @@ def test_a_restart_begins_anew_without_the_rollback(tmp_path: Path) -> None:
         await life.settle()
         shown = await life.status("i")
         assert (shown["status"], shown["output"], "rollback" in shown) == ("complete", "well", False)
+        await life.end()
+
+    run(scenario())
+
+
+def test_it_returns_when_the_end_is_on_disk(tmp_path: Path) -> None:
+    async def body(event: Any, step: Any) -> None:
+        for name in ("a", "b", "c"):
+            await step.do(name, returning(1), Undone().options())
+        await step.sleep("long", "1 day")
+
+    async def scenario() -> None:
+        life = await Life.owning(tmp_path, body)
+        instance = await life.flow.create({"id": "i"})
+        await life.settle()
+        (database,) = life.bench.store._open.values()
+        await instance.terminate({"rollback": True})
+        elsewhere = apsw.Connection(str(database.path)).execute("SELECT status FROM instances").fetchall()
+        assert elsewhere == [("terminated",)]
         await life.end()
 
     run(scenario())
