@@ -101,7 +101,7 @@ def _is_duration(value: Any) -> bool:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool | BigInt)
+    return isinstance(value, int | float) and not isinstance(value, bool | BigInt) and math.isfinite(value)
 
 
 def _has_only(record: dict[str, Any], *keys: str) -> bool:

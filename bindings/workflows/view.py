@@ -78,7 +78,7 @@ def step(record: Record, shown: Shown) -> dict[str, Any]:
     if record.kind == "sleep":
         return {**times, "finished": record.ended_ms is not None, "type": "sleep", "error": error}
     if record.kind == "wait":
-        got = None if record.result is None else describe(decode(record.result))
+        got = None if record.result is None else _event(decode(record.result))
         finished = record.ended_ms is not None
         return {**times, "finished": finished, "type": "waitForEvent", "error": error, "output": got}
     config = retry.DEFAULTS if record.config is None else decode(record.config)
@@ -117,11 +117,11 @@ def attempts(record: Record) -> list[dict[str, Any]]:
 
 
 def _output(record: Record, shown: Shown) -> dict[str, Any]:
-    """A step without an output has no such key."""
+    """A step without an output has no such key, and neither has one whose output is null in JSON."""
     if record.state != history.DONE:
         return {}
     value = output(record.kind, shown(record.seq, record.result, record.config))
-    return {} if value is UNDEFINED else {"output": value}
+    return {} if value is UNDEFINED or value is None else {"output": value}
 
 
 def _config(config: dict[str, Any]) -> dict[str, Any]:
@@ -131,7 +131,17 @@ def _config(config: dict[str, Any]) -> dict[str, Any]:
 
 def _error(recorded: str) -> dict[str, str]:
     error = json.loads(recorded)
-    return {"name": error["name"], "message": error["message"]}
+    return {key: error[key] for key in error if key in ("name", "message")}
+
+
+def _event(result: dict[str, Any]) -> dict[str, Any]:
+    """Of a wait; in the details no payload is an empty one (observed on wrangler 4.164)."""
+    payload = _or(None, describe(result["payload"]))
+    return {
+        "type": result["type"],
+        "payload": {} if payload is None else payload,
+        "timestamp": describe(result["timestamp"]),
+    }
 
 
 def _time(ms: float | None) -> str | None:
@@ -164,7 +174,7 @@ def _describe(value: Any) -> Any:
     if isinstance(value, Date):
         return None if math.isnan(value.ms) else date_to_iso(value.ms)
     if isinstance(value, float):
-        return value if math.isfinite(value) else None
+        return value + 0 if math.isfinite(value) else None  # JSON has no -0
     if isinstance(value, ArrayBuffer):
         return f"[ArrayBuffer({len(value)} bytes)]"
     if isinstance(value, View) and value.kind != "DataView":

@@ -18,7 +18,7 @@ from flarebed.bindings.workflows import retry
         {"retries": UNDEFINED, "timeout": UNDEFINED, "sensitive": UNDEFINED},
         {"retries": {"limit": 0, "delay": 100_000, "backoff": "exponential"}, "timeout": "15 minutes"},
         {"retries": {"limit": 5, "delay": 0, "backoff": "constant"}, "timeout": "2 minutes"},
-        {"retries": {"limit": math.inf, "delay": "1 day", "backoff": "linear"}},
+        {"retries": {"limit": 10_000, "delay": "1 day", "backoff": "linear"}},
         {"retries": {"limit": 1, "delay": "-5 seconds"}},
         {"retries": {"limit": 1.5, "delay": lambda question: 5}},
         {"timeout": "0 seconds"},
