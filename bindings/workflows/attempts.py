@@ -130,7 +130,7 @@ class Attempts:
         try:
             result = encode(value, over_rpc=True)
         except UnclonableError as error:
-            if not callable(error.value):
+            if not callable(error.value) and not hasattr(error.value, "__aiter__"):
                 raise  # it does not leave the Worker, so the attempt fails as by any other error
             attempt = f'Value returned from step "{self._name}" is not serialisable'
             raise self._end(errors.not_serialisable(self._name), attempt) from error

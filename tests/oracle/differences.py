@@ -49,7 +49,7 @@ REASONS: dict[str, tuple[str, ...]] = {
     "`step` is gone by then.": (
         "step in a rollback: *",
     ),
-    "Retention is checked by create(), as by createBatch({instances}) and in production; the local create() does not.": (
+    "Retention is checked by create(), as by createBatch({instances}) and in production; the local one does not.": (
         "create: retention *",
     ),
     "An error says what production says of a Python object; JavaScript's functions, symbols and class instances have "
@@ -58,7 +58,6 @@ REASONS: dict[str, tuple[str, ...]] = {
         "create: params *",
         "createBatch: params function",
         "stream: of run()",
-        "stream: inside an object",
     ),
     "An event that can't be sent leaves the instance as it is; in the local engine a wait hangs beyond its time-out.": (
         "sendEvent: payload function",

@@ -18,6 +18,7 @@ from tests.oracle.wrangler import scrubbed
 INSTANCE_ID = "zz1zz"
 POLL_MS = 10
 STEP_MS = 25
+ROUNDS = 60
 PATIENCE_MS = 4_000
 
 
@@ -55,6 +56,13 @@ class Play:
 
     def _now_ms(self) -> float:
         return self.life.clock.now_ms()
+
+    async def _settle(self) -> None:
+        await self.life.clock.settle(ROUNDS)
+
+    async def _advance(self, delta_ms: float) -> None:
+        await self.life.clock.advance(delta_ms)
+        await self._settle()
 
     # What the Worker does
 
@@ -125,24 +133,24 @@ class Play:
     async def _call(self, name: str, args: list[Any]) -> Any:
         if name in ("create", "createBatch", "get", "deleteBatch"):
             given = await self._while_time_passes(getattr(self.life.flow, name)(*map(self.value, args)))
-            await self.life.settle()
+            await self._settle()
             return given
         return await self._ask_on("", name, *args)
 
     async def _ask_on(self, suffix: str, name: str, *args: Any) -> Any:
         handle = await self.life.flow.get(INSTANCE_ID + suffix)
         given = await self._while_time_passes(getattr(handle, name)(*map(self.value, args)))
-        await self.life.settle()
+        await self._settle()
         return given
 
     async def _while_time_passes(self, call: Awaitable[Any]) -> Any:
         """A rollback's retries may take a while."""
         task = asyncio.ensure_future(call)
         for _ in range(PATIENCE_MS // STEP_MS):
-            await self.life.settle()
+            await self._settle()
             if task.done():
                 break
-            await self.life.advance(STEP_MS)
+            await self._advance(STEP_MS)
         return await task
 
     async def _ask_open(self, gate: str) -> Any:
@@ -150,7 +158,7 @@ class Play:
         return self.value({"$undefined": 0})
 
     async def _ask_wait(self, delay_ms: float) -> Any:
-        await self.life.advance(delay_ms)
+        await self._advance(delay_ms)
         return self.value({"$undefined": 0})
 
     async def _ask_notes(self) -> Any:
@@ -162,7 +170,7 @@ class Play:
 
     async def _ask_held(self, name: str, *args: Any) -> Any:
         given = await getattr(self._held, name)(*map(self.value, args))
-        await self.life.settle()
+        await self._settle()
         return given
 
     async def _ask_until(self, *wanted: str) -> str:
@@ -171,7 +179,7 @@ class Play:
             seen = (await self.life.status(INSTANCE_ID))["status"]
             if seen in wanted:
                 return seen
-            await self.life.advance(STEP_MS)
+            await self._advance(STEP_MS)
         return f"still {seen}"
 
     async def _ask_after(self, place: int, options: Any, most: int) -> Any:
@@ -191,10 +199,10 @@ class Play:
         while len(events) < most:
             following = asyncio.ensure_future(subscription.next())
             for _ in range(3_000 // STEP_MS):
-                await self.life.settle()
+                await self._settle()
                 if following.done():
                     break
-                await self.life.advance(STEP_MS)
+                await self._advance(STEP_MS)
             if not following.done():
                 following.cancel()
                 return ids, [*events, "nothing more"]
