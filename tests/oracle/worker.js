@@ -1,4 +1,4 @@
-// Asks wrangler's workflow engine: each request is a question (questions.py), played here as oracle.py plays it on ours.
+// Asks wrangler's workflow engine: each request is a question (questions/), played here as ours.py plays it on our engine.
 import { WorkflowEntrypoint } from "cloudflare:workers";
 import { NonRetryableError } from "cloudflare:workflows";
 import { revive, shown, thrownText } from "./values.js";

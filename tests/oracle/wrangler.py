@@ -29,7 +29,7 @@ class Wrangler:
         self._asked = 0
 
     def answer(self, question: dict[str, Any]) -> dict[str, Any]:
-        """Of a question in questions.py, with what differs from one run to the next made equal."""
+        """Of a question, with what differs from one run to the next made equal."""
         self._asked += 1
         instance_id = f"zz{self._asked}zz"
         given: dict[str, Any] = self._fetch("/", {"question": question, "id": instance_id})
