@@ -6,7 +6,7 @@ PYTHON := .venv/bin/python
 READY := .venv/.ready
 TYPES := build/typecheck/flarebed
 
-.PHONY: test check format demo bench crash clean
+.PHONY: test check format demo bench crash test-oracle clean
 
 test: check
 	$(PYTHON) -m pytest -q -n auto
@@ -32,6 +32,10 @@ bench: $(READY)
 # Kills a Worker's process thousands of times (docs/durability.md): `make crash`, or `make crash KILLS=500`.
 crash: $(READY)
 	@$(PYTHON) -m tests.crash --kills $(or $(KILLS),3000)
+
+# Puts all questions about Workflows to `wrangler dev` and to our engine: `make test-oracle`, or `make test-oracle RECORD=1`.
+test-oracle: $(READY)
+	@sh scripts/oracle.sh $(if $(RECORD),--record)
 
 clean:
 	rm -rf .venv build dist *.egg-info

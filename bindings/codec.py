@@ -65,6 +65,14 @@ _NOT_AN_RPC_RECEIVER: Final = (
 )
 
 
+class UnclonableError(JsError):
+    """The JavaScript error; `value` is what could not be cloned."""
+
+    def __init__(self, message: str, value: Any) -> None:
+        super().__init__(message, "DataCloneError")
+        self.value = value
+
+
 def clone(value: Any) -> Any:
     """structuredClone(value)."""
     return decode(encode(value))
@@ -79,7 +87,7 @@ def encode(value: Any, *, over_rpc: bool = False) -> bytes:
     try:
         return _encode(value)
     except _UnclonableError as found:
-        raise JsError(_complaint(found.value, over_rpc), "DataCloneError") from None
+        raise UnclonableError(_complaint(found.value, over_rpc), found.value) from None
 
 
 def _encode(value: Any) -> bytes:

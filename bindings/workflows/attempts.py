@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
-from flarebed.bindings.codec import encode
+from flarebed.bindings.codec import UnclonableError, encode
 from flarebed.bindings.errors import JsError
 from flarebed.bindings.values import UNDEFINED, Error, Function, Stream
 from flarebed.bindings.workflows import errors, history, retry
@@ -130,7 +130,9 @@ class Attempts:
         run = self._run
         try:
             result = encode(value, over_rpc=True)
-        except JsError as error:
+        except UnclonableError as error:
+            if not callable(error.value) and not hasattr(error.value, "__aiter__"):
+                raise  # it does not leave the Worker, so the attempt fails as by any other error
             attempt = f'Value returned from step "{self._name}" is not serialisable'
             raise self._end(errors.not_serialisable(self._name), attempt) from error
         if len(result) > MAX_RESULT_BYTES:
@@ -159,7 +161,7 @@ class Attempts:
         log("error", f'Uncaught {error}\n    in {self._place()} of instance "{self._run.id}", attempt {self._made}')
         seen = errors.crossed(error)
         if errors.is_non_retryable(seen) or not self._may_retry():
-            await self._fail(seen)
+            await self._fail(seen, errors.as_recorded(error))
         if errors.is_subclass_of_non_retryable(error):
             log(
                 "warn",
@@ -167,11 +169,11 @@ class Attempts:
                 "the step is retried; raise NonRetryableError itself.",
             )
         try:
-            delay = await self._resolved_delay(seen)
+            delay = await self._resolved_delay(error)
             wake_ms = self._run.now_ms() + retry.delay_ms(self._config, self._made, delay)
         except ValueError as reason:
             await self._fail(errors.bad_delay(self._label, str(reason)))
-        self._record_delay(seen, wake_ms)
+        self._record_delay(errors.as_recorded(error), wake_ms)
         await self._run.commit()
         return wake_ms
 
@@ -183,8 +185,9 @@ class Attempts:
         if not callable(self._delay):
             return self._delay
         # recorded before the function is asked, in case the process ends before it answers
-        self._record_delay(error, self._run.now_ms() + retry.DEFAULT_DELAY_MS)
-        question = {"ctx": self._context(), "error": Error(error.message, error.name)}
+        self._record_delay(errors.as_recorded(error), self._run.now_ms() + retry.DEFAULT_DELAY_MS)
+        seen = errors.crossed(error)
+        question = {"ctx": self._context(), "error": Error(seen.message, seen.name)}
         try:
             answer = await self._run.call(self._delay, question, DELAY_FUNCTION_BUDGET_MS)
         except JsError as thrown:
@@ -200,9 +203,9 @@ class Attempts:
         run = self._run
         run.journal.delay(run.key, self._seq, run.next_seq(), error, wake_ms, run.now_ms())
 
-    async def _fail(self, error: JsError) -> NoReturn:
-        """The step's last word, now and in every replay."""
+    async def _fail(self, error: JsError, attempt: JsError | None = None) -> NoReturn:
+        """The step's last word, now and in every replay. `attempt`: what is told of the last attempt."""
         run, final = self._run, errors.crossed(error)
-        run.journal.fail(run.key, self._seq, run.next_seq(), final, run.now_ms())
+        run.journal.fail(run.key, self._seq, run.next_seq(), final, run.now_ms(), attempt)
         await run.commit()
         raise final

@@ -143,8 +143,8 @@ class InstanceImpl:
 
     async def restart(self, options: Any = UNDEFINED) -> Any:
         """From the beginning, or `{from: {name, count, type}}`: with what was recorded before that step."""
-        since = options.get("from", UNDEFINED) if isinstance(options, dict) else UNDEFINED
-        await self._workflow.restart(self.id, _restart_point(since) if isinstance(since, dict) else None)
+        since = options.get("from") if isinstance(options, dict) else None
+        await self._workflow.restart(self.id, _restart_point(since) if _truthy(since) else None)
         return UNDEFINED
 
     async def sendEvent(self, event: Any = UNDEFINED) -> Any:
@@ -215,9 +215,8 @@ class JsRpcStub:
             raise errors.unreadable(options, "timeout")
         fields = options if isinstance(options, dict) else {}
         event_type = _event_type(fields)
-        timeout = fields.get("timeout") or "24 hours"
         with self._run.unless_lost():
-            return await step.wait_for_event(self._run, to_string(name), event_type, timeout)
+            return await step.wait_for_event(self._run, to_string(name), event_type, _timeout(fields))
 
     @property
     def outstanding(self) -> Callable[[], int] | None:
@@ -231,6 +230,8 @@ class JsRpcStub:
 
 def _wanted(options: Any) -> tuple[Any, Any, Retention]:
     """The id (not checked yet), params and retention of an instance to be created."""
+    if options is None:
+        raise errors.unreadable(options, "id")
     fields = options if isinstance(options, dict) else {}
     instance_id, params = fields.get("id", UNDEFINED), fields.get("params", UNDEFINED)
     return (
@@ -260,9 +261,12 @@ def _kept_ms(duration: Any) -> float | None:
 
 def _wanted_batch(batch: dict[str, Any]) -> list[tuple[Any, Any, Retention]]:
     instances, count = batch.get("instances", UNDEFINED), batch.get("count", UNDEFINED)
-    if isinstance(instances, list):
+    if isinstance(instances, list) and count is UNDEFINED:
         if not 0 < len(instances) <= MAX_BATCH:
             raise errors.workflow_error("(body) Batch size exceeds maximum allowed")
+        for options in instances:
+            if not isinstance(options, dict):
+                raise errors.not_an_object(options)
         return [_wanted(options) for options in instances]
     if count is UNDEFINED:
         raise errors.workflow_error("(body) Provided argument is invalid")
@@ -287,10 +291,20 @@ def _is_addressable(value: Any) -> bool:
     return isinstance(value, str) and _ADDRESSABLE_ID.fullmatch(value) is not None
 
 
-def _restart_point(since: dict[str, Any]) -> RestartPoint:
-    kind = _RESTART_KINDS.get(to_string(since.get("type", "do")), "")
-    count = to_number(since.get("count", 1))
-    return RestartPoint(kind, to_string(since.get("name", UNDEFINED)), int(count) if math.isfinite(count) else 0)
+def _restart_point(since: Any) -> RestartPoint:
+    """What names no step is looked for all the same, and not found."""
+    fields = since if isinstance(since, dict) else {}
+    kind, count = (_given(fields, key, default) for key, default in (("type", "do"), ("count", 1)))
+    is_whole = isinstance(count, int | float) and not isinstance(count, bool) and count % 1 == 0
+    return RestartPoint(
+        _RESTART_KINDS.get(to_string(kind), ""), to_string(fields.get("name", UNDEFINED)), int(count) if is_whole else 0
+    )
+
+
+def _given(fields: dict[str, Any], key: str, default: Any) -> Any:
+    """fields[key] ?? default"""
+    value = fields.get(key)
+    return default if value is None or value is UNDEFINED else value
 
 
 def _event_type(fields: dict[str, Any]) -> str:
@@ -299,6 +313,18 @@ def _event_type(fields: dict[str, Any]) -> str:
     if not _is_id(event_type):
         raise errors.invalid_event_type(to_string(event_type))
     return str(event_type)
+
+
+def _truthy(value: Any) -> bool:
+    """Boolean(value)"""
+    if isinstance(value, int | float | str):
+        return bool(value) and value == value
+    return value is not None and value is not UNDEFINED
+
+
+def _timeout(fields: dict[str, Any]) -> Any:
+    timeout = fields.get("timeout", UNDEFINED)
+    return timeout if _truthy(timeout) else "24 hours"
 
 
 def _step_name(name: Any) -> str:

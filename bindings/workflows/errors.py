@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from flarebed.bindings.ecma import number_to_string
+from flarebed.bindings.ecma import number_to_string, typeof
 from flarebed.bindings.errors import JsError, type_error
 
 _TUNNELED = frozenset({
@@ -21,6 +21,10 @@ _TUNNELED = frozenset({
     # DOMException keeps its name too
     "DataCloneError", "AbortError", "TimeoutError", "NotSupportedError", "InvalidStateError", "InvalidAccessError",
     "OperationError", "NetworkError", "QuotaExceededError", "NotFoundError", "InvalidCharacterError",
+    "ConstraintError", "DataError", "EncodingError", "HierarchyRequestError", "InUseAttributeError", "IndexSizeError",
+    "InvalidModificationError", "InvalidNodeTypeError", "NamespaceError", "NoModificationAllowedError",
+    "NotAllowedError", "NotReadableError", "ReadOnlyError", "SecurityError", "TransactionInactiveError",
+    "TypeMismatchError", "URLMismatchError", "UnknownError", "VersionError", "WrongDocumentError",
 })  # fmt: skip
 
 STORAGE_LIMIT = "The instance has exceeded the 1GiB storage limit"
@@ -75,6 +79,11 @@ def invalid_id() -> JsError:
 
 def reserved_id() -> JsError:
     return workflow_error("(instance.invalid_id) Instance ID is invalid")
+
+
+def not_an_object(value: Any) -> JsError:
+    kind = "null" if value is None else typeof(value)
+    return workflow_error(f"(body) Invalid input: expected object, received {kind}")
 
 
 def already_exists(instance_id: str) -> JsError:
@@ -177,16 +186,30 @@ def rollback_missing() -> JsError:
 
 
 def terminated() -> JsError:
-    """What a rollback is told when the instance did not fail."""
-    return JsError("Instance terminated during rollback", "Terminated")
+    """What a rollback is told when the instance did not fail. The engine's own name for it is lost on the way."""
+    return JsError("Instance terminated during rollback")
 
 
 def bad_delay(label: str, reason: str) -> JsError:
     return JsError(f'The delay function for step "{label}" {reason}', "NonRetryableDelayError")
 
 
+def as_recorded(error: JsError) -> JsError:
+    """What is told of an attempt that ended with `error`."""
+    if isinstance(error, TimedOutError):
+        return error
+    seen = crossed(error)
+    if not is_non_retryable(seen):
+        return seen
+    return fatal_error(f'Step threw a NonRetryableError with message "{seen.message}"')
+
+
+class TimedOutError(JsError):
+    """The engine's own: it has not crossed."""
+
+
 def timed_out(timeout_ms: float) -> JsError:
-    return JsError(f"Execution timed out after {number_to_string(timeout_ms)}ms", "WorkflowTimeoutError")
+    return TimedOutError(f"Execution timed out after {number_to_string(timeout_ms)}ms", "WorkflowTimeoutError")
 
 
 def interrupted() -> JsError:

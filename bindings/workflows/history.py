@@ -195,13 +195,15 @@ class History:
             },
         )
 
-    def fail(self, key: int, seq: int, end_seq: int, error: JsError, now_ms: float) -> None:
-        """A step failed for good; run() sees `error` now and whenever it is replayed."""
+    def fail(
+        self, key: int, seq: int, end_seq: int, error: JsError, now_ms: float, attempt: JsError | None = None
+    ) -> None:
+        """A step failed for good; run() sees `error`, also in a replay. `attempt`: what is told of its last attempt."""
         self._db.execute(
             f"UPDATE steps SET failures = {_WITH_FAILURE}, state = 'failed', error = :error,"
             " wake_ms = NULL, ended_ms = :now_ms, end_seq = :end_seq WHERE instance = :key AND seq = :seq",
             {
-                "failure": _failure(error, end_seq, now_ms),
+                "failure": _failure(attempt or error, end_seq, now_ms),
                 "delay_ms": None,
                 "error": json.dumps({"name": error.name, "message": error.message}),
                 "now_ms": now_ms,

@@ -90,7 +90,7 @@ def _are_valid_retries(retries: Any) -> bool:
         return False
     limit: Any = retries.get("limit")
     delay: Any = retries.get("delay")
-    if not _is_number(limit) or not limit >= 0:
+    if limit != math.inf and (not _is_number(limit) or not limit >= 0):
         return False
     return (callable(delay) or _is_duration(delay)) and retries.get("backoff", UNDEFINED) in (UNDEFINED, *_BACKOFFS)
 
@@ -101,7 +101,7 @@ def _is_duration(value: Any) -> bool:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool | BigInt)
+    return isinstance(value, int | float) and not isinstance(value, bool | BigInt) and math.isfinite(value)
 
 
 def _has_only(record: dict[str, Any], *keys: str) -> bool:

@@ -87,7 +87,7 @@ def _end(life: Life) -> Iterator[Event]:
         yield _event(place, life.ended_ms, "workflow_completed", output=output)
     elif life.status == "errored":
         error = json.loads(life.error or "{}")
-        named = {"name": error.get("name", "Error"), "message": error.get("message", "")}
+        named = {key: error[key] for key in error if key in ("name", "message")}
         yield _event(place, life.ended_ms, "workflow_errored", error=named)
     else:
         yield _event(place, life.ended_ms, "workflow_terminated")
@@ -134,10 +134,10 @@ def _attempts(stage: Stage, output: Callable[..., Any]) -> Iterator[Event]:
 
 
 def _failure(place: int, failure: dict[str, Any], type: str, **fields: Any) -> Event:
+    fields["error"] = {"name": failure["name"], "message": failure["message"]}
     if failure.get("delay_ms") is not None:
         fields["retryDelayMs"] = failure["delay_ms"]
-    error = {"name": failure["name"], "message": failure["message"]}
-    return _event(place, failure["end_ms"], type, **fields, error=error)
+    return _event(place, failure["end_ms"], type, **fields)
 
 
 def _with_waiting(life: Life, told: list[Event]) -> Iterator[Event]:

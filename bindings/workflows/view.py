@@ -78,7 +78,7 @@ def step(stage: Stage, shown: Shown) -> dict[str, Any]:
     if stage.kind == "sleep":
         return {**times, "finished": stage.ended_ms is not None, "type": "sleep", "error": error}
     if stage.kind == "wait":
-        got = None if stage.result is None else describe(decode(stage.result))
+        got = None if stage.result is None else _event(decode(stage.result))
         finished = stage.ended_ms is not None
         return {**times, "finished": finished, "type": "waitForEvent", "error": error, "output": got}
     config = retry.DEFAULTS if stage.config is None else decode(stage.config)
@@ -115,11 +115,11 @@ def attempts(stage: Stage) -> list[dict[str, Any]]:
 
 
 def _output(stage: Stage, shown: Shown) -> dict[str, Any]:
-    """A step without an output has no such key."""
+    """A step without an output has no such key, and neither has one whose output is null in JSON."""
     if stage.state != history.DONE:
         return {}
     value = output(stage.kind, shown(stage.seq, stage.result, stage.config))
-    return {} if value is UNDEFINED else {"output": value}
+    return {} if value is UNDEFINED or value is None else {"output": value}
 
 
 def _config(config: dict[str, Any]) -> dict[str, Any]:
@@ -129,7 +129,17 @@ def _config(config: dict[str, Any]) -> dict[str, Any]:
 
 def _error(recorded: str) -> dict[str, str]:
     error = json.loads(recorded)
-    return {"name": error["name"], "message": error["message"]}
+    return {key: error[key] for key in error if key in ("name", "message")}
+
+
+def _event(result: dict[str, Any]) -> dict[str, Any]:
+    """Of a wait; in the details no payload is an empty one (observed on wrangler 4.164)."""
+    payload = _or(None, describe(result["payload"]))
+    return {
+        "type": result["type"],
+        "payload": {} if payload is None else payload,
+        "timestamp": describe(result["timestamp"]),
+    }
 
 
 def _time(ms: float | None) -> str | None:
@@ -162,7 +172,7 @@ def _describe(value: Any) -> Any:
     if isinstance(value, Date):
         return None if math.isnan(value.ms) else date_to_iso(value.ms)
     if isinstance(value, float):
-        return value if math.isfinite(value) else None
+        return value + 0 if math.isfinite(value) else None  # JSON has no -0
     if isinstance(value, ArrayBuffer):
         return f"[ArrayBuffer({len(value)} bytes)]"
     if isinstance(value, View) and value.kind != "DataView":

@@ -112,6 +112,6 @@ def test_a_terminated_instance_is_rolled_back_first(tmp_path: Path) -> None:
             await worker.advance(10)
             found = (await worker.ask("DELETE", "/")).json
             assert (found["status"], found["rollback"]["outcome"]) == ("terminated", "complete")
-            assert found["notes"] == ["refund 7 pay-1 pay because Terminated: Instance terminated during rollback"]
+            assert found["notes"] == ["refund 7 pay-1 pay because Error: Instance terminated during rollback"]
 
     run(scenario())

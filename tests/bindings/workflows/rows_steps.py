@@ -176,7 +176,7 @@ def not_serialisable(root: Path, what: str) -> str:
     async def body(event: Any, step: Any) -> str:
         return await said(step.do("f", returning({"function": lambda: None, "object": object()}[what])))
 
-    return outcome(root, body)
+    return outcome(root, body, DAY_MS)
 
 
 def sensitive(root: Path, given: Any) -> str:

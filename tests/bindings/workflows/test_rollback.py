@@ -181,7 +181,7 @@ def test_an_output_that_is_no_value_ends_the_instance_without_rollbacks(tmp_path
 
     async def body(event: Any, step: Any) -> None:
         await step.do("a", returning(1), undone.options())
-        await step.do("b", returning(object()), undone.options())
+        await step.do("b", returning(lambda: None), undone.options())
 
     shown = rolled_back(tmp_path, body)
     assert (shown["status"], "rollback" in shown, undone.calls) == ("errored", False, [])

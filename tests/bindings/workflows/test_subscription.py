@@ -198,7 +198,7 @@ def test_a_result_that_is_no_value_is_told_twice(tmp_path: Path) -> None:
     """Of the attempt and of the instance, in different words."""
 
     async def body(event: Any, step: Any) -> None:
-        await step.do("f", returning(object()))
+        await step.do("f", returning(lambda: None))
 
     attempt = {"name": "WorkflowFatalError", "message": 'Value returned from step "f" is not serialisable'}
     error = {

@@ -34,7 +34,7 @@ def test_terminate_rolls_back_first_if_asked_to(tmp_path: Path) -> None:
         assert over.done()
         shown = await life.status("i")
         assert (shown["status"], shown["rollback"]) == ("terminated", {"outcome": "complete", "error": None})
-        assert [str(call["error"]) for call in undone.calls] == ["Terminated: Instance terminated during rollback"] * 2
+        assert [str(call["error"]) for call in undone.calls] == ["Error: Instance terminated during rollback"] * 2
         assert undone.calls[0]["output"] == "done"
         message = "WorkflowError: (instance.cannot_terminate) Cannot terminate instance since its on a finite state"
         assert await thrown(instance.terminate({"rollback": True})) == ("Error", message)

@@ -1,0 +1,9 @@
+"""All questions by name."""
+
+from __future__ import annotations
+
+from tests.oracle.questions import ends, events, instances, rollbacks, steps
+from tests.oracle.questions.words import Question
+
+_MODULES = (steps, ends, rollbacks, instances, events)
+QUESTIONS: dict[str, Question] = {name: asked for module in _MODULES for name, asked in module.QUESTIONS.items()}
