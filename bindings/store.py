@@ -171,6 +171,7 @@ class Database:
         for waiter in waiters:
             if not waiter.done():
                 waiter.set_exception(error)
+                waiter.exception()  # seen: a run that was stopped does not come back for it
 
     def _tell_losers(self, error: apsw.Error) -> None:
         for loser in self._losers:

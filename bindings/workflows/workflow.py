@@ -363,7 +363,8 @@ class Workflow:
 
     def _ended(self, instance_id: str, task: asyncio.Task[None]) -> None:
         run = self._runs.pop(instance_id)
-        if run.live and not task.cancelled() and (defect := task.exception()) is not None:
+        defect = None if task.cancelled() else task.exception()
+        if run.live and defect is not None:
             self._around.log("error", f'Workflow instance "{run.id}" failed: {defect!r}')
             error = {"message": str(defect), "name": "WorkflowInternalError"}
             self._journal.end_run(run.key, "errored", self._clock.now_ms(), error=error)
