@@ -153,6 +153,11 @@ def _check_retention(entry: Entry, retention: Mapping[str, Any]) -> None:
                 f'"{entry.path}" bindings "default_retention.{key}" field must be a positive integer of milliseconds '
                 f'or a duration string such as "3 days", but got {as_json(value)}.'
             )
+        elif isinstance(value, str) and math.isnan(to_ms(value)):
+            entry.complaints.warn(
+                f'"{entry.path}" bindings "default_retention.{key}" is {as_json(value)}, which is no duration such as '
+                '"3 days"; instances are kept for the default time.'
+            )
 
 
 def _check_jurisdiction(entry: Entry) -> None:

@@ -23,6 +23,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any, NoReturn
 
+from flarebed.emulator.runtime.python import http_clients
 from flarebed.emulator.runtime.python.late_patches import LatePatches
 from flarebed.emulator.runtime.python.promise import io_context
 from flarebed.emulator.runtime.python.proxy import jsnull
@@ -76,7 +77,13 @@ def install() -> None:
             module, "_check_system_limits", _fails(lambda: NotImplementedError(_NO_SEMAPHORES))
         ),
     }
+    late["httpx._transports.default"] = _patch_httpx
     LatePatches(late).install()
+
+
+def _patch_httpx(module: Any) -> None:
+    _patch(module.AsyncHTTPTransport, "handle_async_request", http_clients.send)
+    _patch(module.HTTPTransport, "handle_request", http_clients.send_now)
 
 
 def _patch(owner: Any, name: str, in_worker: Callable[..., Any]) -> None:

@@ -128,3 +128,19 @@ def test_the_world_outside(flarebed_sync: SyncWorker) -> None:
         "https://api.example.com/a",
         "https://api.example.com/teapot",
     ]
+
+
+@pytest.mark.flarebed(outbound="refuse")
+def test_httpx_in_the_worker_goes_by_fetch(flarebed_sync: SyncWorker) -> None:
+    outbound = flarebed_sync.outbound
+    outbound.mock(
+        "api.example.com",
+        lambda request: {"path": request.url.path, "got": request.content.decode()},
+    )
+    before = flarebed_sync.clock.now()
+    assert flarebed_sync.fetch("/httpx?https://api.example.com/a").json() == {"path": "/a", "got": '{"n":1}'}
+    assert flarebed_sync.fetch("/httpx-now?https://api.example.com/b").json() == {"path": "/b", "got": ""}
+    assert flarebed_sync.clock.now() == before
+    with pytest.raises(httpx.ConnectError, match=r"Network connection lost\."):
+        flarebed_sync.fetch("/httpx?https://other.example.com/")
+    assert [call.method for call in outbound.calls] == ["POST", "GET", "POST"]

@@ -32,10 +32,7 @@ class AbortSignal(EventTarget):
             return signal
 
         def timeout(self, delay_ms: Any) -> AbortSignal:
-            signal = AbortSignal()
-            error = throw("The operation was aborted due to timeout", "TimeoutError")
-            io_context().loop.call_later(idl.number(delay_ms) / 1000, signal.abort_with, error)
-            return signal
+            return aborted_after(idl.number(delay_ms))
 
         def any(self, signals: Iterable[Any]) -> AbortSignal:
             return any_of(signals)
@@ -70,6 +67,13 @@ class AbortSignal(EventTarget):
         event = Event("abort")
         event.isTrusted = True
         self.dispatchEvent(event)
+
+
+def aborted_after(delay_ms: float) -> AbortSignal:
+    signal = AbortSignal()
+    error = throw("The operation was aborted due to timeout", "TimeoutError")
+    io_context().loop.call_later(delay_ms / 1000, signal.abort_with, error)
+    return signal
 
 
 def any_of(signals: Iterable[Any]) -> AbortSignal:

@@ -6,6 +6,7 @@ import secrets
 import uuid
 from urllib.parse import urlparse
 
+import httpx
 import js
 from workers import Response, WorkerEntrypoint, WorkflowEntrypoint, fetch
 from workers.workflows import NonRetryableError
@@ -53,6 +54,13 @@ class Default(WorkerEntrypoint):
             case "/out":
                 response = await fetch(url.query)
                 return Response(await response.text(), status=response.status)
+            case "/httpx":
+                async with httpx.AsyncClient() as client:
+                    response = await client.post(url.query, json={"n": 1})
+                return Response(response.text, status=response.status_code)
+            case "/httpx-now":
+                response = httpx.get(url.query, timeout=2)
+                return Response(response.text, status=response.status_code)
             case "/echo":
                 headers = {"x-method": request.method.value, "x-type": request.headers.get("content-type") or ""}
                 return Response(await request.text(), headers=headers)
