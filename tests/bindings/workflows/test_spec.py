@@ -101,6 +101,13 @@ def test_errors(more: dict[str, Any], errors: list[str]) -> None:
     ("more", "warnings"),
     [
         (
+            {"default_retention": {"success_retention": "soon"}},
+            [
+                '"workflows[0]" bindings "default_retention.success_retention" is "soon", which is no duration such as '
+                '"3 days"; instances are kept for the default time.'
+            ],
+        ),
+        (
             {"limits": {"steps": 25_001}},
             [
                 '"workflows[0]" has a step limit of 25001, which exceeds the production maximum of 25,000. '
