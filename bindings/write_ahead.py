@@ -79,8 +79,13 @@ class Syncs:
                 self._is_behind = True
                 self.on_failure(error)
             for future in self._running:
-                if not future.done():
-                    future.set_result(None) if error is None else future.set_exception(error)
+                if future.done():
+                    continue
+                if error is None:
+                    future.set_result(None)
+                else:
+                    future.set_exception(error)
+                    future.exception()  # seen: a run that was stopped does not come back for it
         self._running = None
 
     def _sync_log(self) -> None:
