@@ -7,6 +7,7 @@ ever.
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -70,6 +71,9 @@ class Faults:
             raise UserError(
                 f'There is no binding "{binding}".', hint=f"The config has {', '.join(sorted(self._bindings()))}."
             )
+        known = _callable_in(type(self._bindings()[binding]))
+        if method and method not in known:
+            raise UserError(f'"{binding}" has no method "{method}".', hint=f"It has {', '.join(sorted(known))}.")
         self._planned.setdefault(binding, []).append(_Planned(method or None, _exception(error), times, after))
         self.lay(binding)
 
@@ -131,6 +135,13 @@ def _methods(of: type) -> tuple[tuple[str, Callable[..., Any], bool], ...]:
         for name, function in inspect.getmembers(of, inspect.isfunction)
         if not name.startswith("_") and name != "own_properties"
     )
+
+
+def _callable_in(of: type) -> set[str]:
+    """The methods with promises of a binding's class and of those beside it, such as prepared statements."""
+    beside = [each for each in vars(sys.modules[of.__module__]).values() if isinstance(each, type)]
+    classes = [each for each in beside if each.__module__ == of.__module__]
+    return {name for each in classes for name, _, is_promise in _methods(each) if is_promise}
 
 
 def _exception(error: Exception | str) -> Exception:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any, Protocol, Self, cast
 
 from flarebed.bindings.errors import JsError
+from flarebed.bindings.workflows.api import STATUSES
 from flarebed.bindings.workflows.workflow import Workflow
 from flarebed.emulator.testing.crossing import as_raised, as_seen
 from flarebed.emulator.testing.goal import Awaiting, Blocking, Goal, at_once, operation, running
@@ -65,6 +66,8 @@ class _Instance:
     @operation
     def wait_for_status(self, status: str) -> Goal[None]:
         """Return when the instance has that status; raise if it has ended with another."""
+        if status not in (*STATUSES, "rollingBack"):
+            raise IntrospectionError(f'"{status}" is no status of an instance; there are {", ".join(STATUSES)}.')
 
         def done() -> bool:
             reached = self._recorded_status()

@@ -14,6 +14,7 @@ from flarebed.bindings.errors import UserError
 
 Answer = httpx.Response | Exception | dict[str, Any] | list[Any] | str | bytes | int
 """A response, an exception to raise, JSON data, a text, bytes, or a status alone."""
+_ANSWERS = (httpx.Response, Exception, dict, list, str, bytes, int)
 _OF_THE_WIRE = (b"content-encoding", b"content-length", b"transfer-encoding")
 Handler = Callable[[httpx.Request], Answer | Awaitable[Answer]]
 
@@ -27,8 +28,9 @@ class _Route:
     def matches(self, request: httpx.Request) -> bool:
         if self.method is not None and self.method != request.method:
             return False
-        if "://" not in self.target:
-            return self.target in (request.url.host, request.url.netloc.decode("ascii"))
+        host = request.url.netloc.decode("ascii")
+        if self.target in (request.url.host, host, f"{request.url.scheme}://{host}"):
+            return True
         url = str(request.url)
         return url == self.target or url.split("?", 1)[0] == self.target
 
@@ -44,10 +46,12 @@ class Outbound:
         """All requests that the Worker made, in order, with their bodies read."""
 
     def mock(self, target: str, answer: Answer | Handler = 200, *, method: str | None = None) -> None:
-        """Answer requests to a host ("api.example.com") or a URL, with or without its query. The last mock counts.
+        """Answer requests to a host ("api.example.com"), an origin, or a URL, with or without its query.
 
-        `answer` may be a function of the `httpx.Request`, also an async one.
+        The last mock counts. `answer` may be a function of the `httpx.Request`, also an async one.
         """
+        if not callable(answer) and (isinstance(answer, bool) or not isinstance(answer, _ANSWERS)):
+            raise _no_answer(answer)
         self._routes.insert(0, _Route(target, method and method.upper(), answer))
 
     def refuse(self) -> None:
@@ -112,4 +116,8 @@ def _response(answer: Any) -> httpx.Response:
             return httpx.Response(200, content=answer)
         case dict() | list():
             return httpx.Response(200, json=answer)
-    raise UserError(f"{answer!r} is no answer to a request.", hint="Give an httpx.Response, JSON, text or a status.")
+    raise _no_answer(answer)
+
+
+def _no_answer(answer: object) -> UserError:
+    return UserError(f"{answer!r} is no answer to a request.", hint="Give an httpx.Response, JSON, text or a status.")

@@ -9,6 +9,7 @@ import pytest
 
 from flarebed.bindings.errors import UserError
 from flarebed.emulator.testing import SyncWorker
+from flarebed.emulator.testing.mocks import IntrospectionError
 
 
 def test_bindings_give_what_a_worker_gets(flarebed_sync: SyncWorker) -> None:
@@ -144,3 +145,17 @@ def test_httpx_in_the_worker_goes_by_fetch(flarebed_sync: SyncWorker) -> None:
     with pytest.raises(httpx.ConnectError, match=r"Network connection lost\."):
         flarebed_sync.fetch("/httpx?https://other.example.com/")
     assert [call.method for call in outbound.calls] == ["POST", "GET", "POST"]
+
+
+def test_names_that_mean_nothing_are_refused(flarebed_sync: SyncWorker) -> None:
+    with pytest.raises(UserError, match=r'"KV" has no method "nope"'):
+        flarebed_sync.faults.fail_binding("KV.nope")
+    with pytest.raises(UserError, match="is no answer to a request"):
+        flarebed_sync.outbound.mock("a.example.com", object())  # type: ignore[arg-type]
+    with pytest.raises(IntrospectionError, match='"bogus" is no status of an instance'):
+        flarebed_sync.introspect_workflow_instance("FLOW", "i").wait_for_status("bogus")
+
+
+def test_an_origin_is_mocked_as_a_host_is(flarebed_sync: SyncWorker) -> None:
+    flarebed_sync.outbound.mock("http://127.0.0.1:8960", {"mocked": True})
+    assert flarebed_sync.fetch("/out?http://127.0.0.1:8960/a/b").json() == {"mocked": True}
