@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import os
 import threading
 from pathlib import Path
@@ -112,26 +111,6 @@ def test_a_disk_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         disk.failure = None
         await database.durable()
         assert disk.syncs == 2
-        store.close()
-
-    run(work())
-
-
-def test_a_failure_that_nobody_waits_for_is_told_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def work() -> None:
-        unseen: list[object] = []
-        asyncio.get_running_loop().set_exception_handler(lambda loop, context: unseen.append(context))
-        store, database = opened(tmp_path, "FULL")
-        disk = Disk(monkeypatch)
-        disk.failure = OSError(5, "Input/output error")
-        disk.may_go_on.set()
-        given_up = write(database)
-        while not given_up.done():
-            await asyncio.wait([given_up])
-        del given_up
-        gc.collect()
-        assert unseen == []
-        disk.failure = None
         store.close()
 
     run(work())
