@@ -8,10 +8,11 @@ gives.
 from __future__ import annotations
 
 import importlib
+import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import ModuleType
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from flarebed.bindings.clock import Clock
 from flarebed.bindings.dispatch import Dispatch
@@ -50,6 +51,20 @@ class Section:
 
 
 @dataclass(frozen=True)
+class Modes:
+    """How engines are told to behave where the platform leaves it open: a test's or a developer's choice."""
+
+    kv_consistency: Literal["strong", "eventual"] = "strong"
+    """eventual: a read may be as stale as it may be in production."""
+    queue_defaults: Literal["production", "wrangler"] = "production"
+    """Whose defaults a consumer has for what its config does not say."""
+    queue_duplicates: float = 0
+    """The share of messages, from 0 to 1, that are delivered once more though they need not be."""
+    queue_shuffle: bool = False
+    """Whether messages are delivered in disorder."""
+
+
+@dataclass(frozen=True)
 class Surroundings:
     """What an engine is given; it constructs nothing of this itself."""
 
@@ -60,6 +75,9 @@ class Surroundings:
     flags: frozenset[str]
     log: Callable[[str, str], None]
     """`log(level, text)`, level one of debug, info, warn, error."""
+    modes: Modes = field(default_factory=Modes)
+    entropy: random.Random = field(default_factory=random.SystemRandom)
+    """Where chance comes from: a test's seed, or the machine."""
 
 
 class Resources(Protocol):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from flarebed.bindings.clock import Clock, RealClock
 from flarebed.bindings.dispatch import Dispatch
 from flarebed.bindings.errors import UserError
-from flarebed.bindings.kind import Resources, Surroundings
+from flarebed.bindings.kind import Modes, Resources, Surroundings
 from flarebed.bindings.owner import Doorbell, Owner
 from flarebed.bindings.registry import KINDS
 from flarebed.bindings.store import Store
@@ -43,6 +44,8 @@ async def build(
     synchronous: str = "NORMAL",
     outbound: Callable[[], httpx.AsyncClient] | None = None,
     observe: Callable[[Dispatch], Dispatch] | None = None,
+    modes: Modes | None = None,
+    entropy: random.Random | None = None,
 ) -> App:
     """The config's Worker, loaded. Raises UserError, or whatever the Worker's own top level raises.
 
@@ -58,20 +61,14 @@ async def build(
         )
     loop = asyncio.get_running_loop()
     clock = clock or RealClock(loop)
-    services = Services(
-        clock=clock,
-        worker=config.name,
-        flags=config.flags,
-        log=log,
-        outbound=outbound or _http_client,
-        uncaught=lambda error: log("error", uncaught_text(error)),
-        pyodide_version=config.pyodide_version or "314.0.6",
-    )
+    services = _services(config, clock, log, outbound or _http_client)
     bundle = Bundle(main, config.base_dir or main.parent, config.rules)
     worker = PythonWorker(main, config.root, bundle, services)
     store = Store(persist_to, loop, synchronous, clock.operation_outside)
     dispatch: Dispatch = worker if observe is None else observe(worker)
-    around = Surroundings(clock, store, dispatch, config.name, config.flags, log)
+    around = Surroundings(
+        clock, store, dispatch, config.name, config.flags, log, modes or Modes(), entropy or random.SystemRandom()
+    )
     resources = {kind.name: kind.open(config.specs[kind.name], around) for kind in KINDS if config.specs.get(kind.name)}
     claims = [(name, resource) for name, kind in resources.items() for resource in kind.claims()]
     owner = Owner(persist_to, loop, config.name, claims)
@@ -83,6 +80,18 @@ async def build(
         await app.close()
         raise
     return app
+
+
+def _services(config: Config, clock: Clock, log: Log, outbound: Callable[[], httpx.AsyncClient]) -> Services:
+    return Services(
+        clock=clock,
+        worker=config.name,
+        flags=config.flags,
+        log=log,
+        outbound=outbound,
+        uncaught=lambda error: log("error", uncaught_text(error)),
+        pyodide_version=config.pyodide_version or "314.0.6",
+    )
 
 
 @dataclass

@@ -7,17 +7,15 @@ from __future__ import annotations
 
 import http.client
 import json
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from flarebed.bindings.ecma_date import date_to_iso
 from flarebed.bindings.errors import UserError
-from flarebed.emulator.config import load
+from flarebed.emulator.cli.opening import Place
 from flarebed.emulator.server.control import CLOCK
 from flarebed.emulator.supervisor import running
-from flarebed.emulator.supervisor.options import state_folder
 from flarebed.emulator.supervisor.running import Running
 
 _HOW: Final = "Start it with `flarebed dev --virtual-time`."
@@ -50,8 +48,7 @@ class VirtualDev:
 
 def virtual_dev(config_file: Path | None, env: str | None, persist_to: Path | None) -> VirtualDev:
     """The `dev` that runs on the state which the options name."""
-    config = load(config_file, cwd=Path.cwd(), env=env, environ=os.environ)
-    found, alive = running.last(state_folder(str(persist_to.absolute()) if persist_to else None, config))
+    found, alive = running.last(Place.of(config_file, env, persist_to).state)
     if found is None or not alive:
         raise UserError("No `flarebed dev` is running here.", hint=_HOW)
     if not found.virtual:

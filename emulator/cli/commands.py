@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -12,7 +13,7 @@ from flarebed.bindings.errors import UserError
 from flarebed.emulator.cli.check_commands import check
 from flarebed.emulator.cli.clock_commands import clock
 from flarebed.emulator.cli.d1_commands import d1
-from flarebed.emulator.cli.options import config_option, env_option, persist_option
+from flarebed.emulator.cli.options import config_option, env_option, mode_options, persist_option
 from flarebed.emulator.cli.output import told
 from flarebed.emulator.cli.workflow_commands import workflows
 from flarebed.emulator.supervisor.forkserver import ForkServer
@@ -52,9 +53,11 @@ def app() -> None:
     metavar="[START]",
     help="Time moves only when `flarebed clock` moves it; START is where it begins, if it is not further already.",
 )
+@mode_options
 @click.pass_obj
 def dev(
     server: ForkServer | None,
+    /,
     config: Path | None,
     env: str | None,
     ip: str | None,
@@ -64,6 +67,7 @@ def dev(
     log_level: str,
     synchronous: str,
     virtual_time: str | None,
+    **modes: Any,
 ) -> None:
     """Run the Worker on this machine, and again after each change."""
     with told():
@@ -82,6 +86,7 @@ def dev(
             log_level=log_level,
             synchronous=synchronous.upper(),
             virtual_start_ms=None if virtual_time is None else _start_ms(virtual_time),
+            modes=modes,
         )
         code = run(launch, read_config(launch), server, ip, port)
     raise SystemExit(code)

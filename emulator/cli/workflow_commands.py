@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
 
-from flarebed.emulator.cli.options import (
-    PATH,
-    config_option,
-    env_option,
-    json_option,
-    local_option,
-    persist_option,
-)
+from flarebed.emulator.cli.options import PATH, Command, json_option, of_the_project
 from flarebed.emulator.cli.output import told
-
-Command = Callable[..., Any]
 
 
 @click.group()
@@ -31,23 +21,21 @@ def instances() -> None:
     """The instances of a workflow. An ID may be `latest`."""
 
 
-def of_the_project(command: Command) -> Command:
+def of_the_workflows(command: Command) -> Command:
     port_option = click.option("--port", type=int, expose_value=False, help="Not needed: the state folder is enough.")
-    for parameter in (local_option, port_option, persist_option, env_option, config_option, json_option):
-        command = parameter(command)
-    return command
+    return of_the_project(port_option(json_option(command)))
 
 
 def of_a_workflow(command: Command) -> Command:
-    return click.argument("name")(of_the_project(command))
+    return click.argument("name")(of_the_workflows(command))
 
 
 def of_an_instance(command: Command) -> Command:
-    return click.argument("name")(click.argument("id")(of_the_project(command)))
+    return click.argument("name")(click.argument("id")(of_the_workflows(command)))
 
 
 @workflows.command("list")
-@of_the_project
+@of_the_workflows
 def list_workflows(as_json: bool, **project: Any) -> None:
     """List the workflows of the config."""
     with told():
@@ -82,7 +70,7 @@ def delete_workflow(name: str, as_json: bool, **project: Any) -> None:
 @click.argument("name")
 @click.argument("params", default="")
 @click.option("--id", "instance_id", metavar="ID", help="The instance's id; a random UUID without it.")
-@of_the_project
+@of_the_workflows
 def trigger(name: str, params: str, instance_id: str | None, as_json: bool, **project: Any) -> None:
     """Create an instance; PARAMS is JSON."""
     with told():
@@ -125,7 +113,7 @@ def list_instances(
 @click.argument("id", default="latest")
 @click.option("--step-output/--no-step-output", default=True, help="Show what steps returned.")
 @click.option("--truncate-output-limit", type=int, default=5000, show_default=True, help="Characters of an output.")
-@of_the_project
+@of_the_workflows
 def describe_instance(
     name: str, id: str, step_output: bool, truncate_output_limit: int, as_json: bool, **project: Any
 ) -> None:
@@ -193,7 +181,7 @@ def restart(
 @click.argument("name")
 @click.argument("ids", nargs=-1, metavar="[ID]...")
 @click.option("--filename", type=PATH, metavar="FILE", help="A JSON file with an array of ids.")
-@of_the_project
+@of_the_workflows
 def delete(name: str, ids: tuple[str, ...], filename: Path | None, as_json: bool, **project: Any) -> None:
     """Delete instances."""
     with told():

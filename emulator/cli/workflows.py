@@ -7,36 +7,25 @@ when it starts.
 
 from __future__ import annotations
 
-import asyncio
 import json
-import os
-import sys
 from collections.abc import Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, TypeVar, cast
 
-from flarebed.bindings.clock import Clock, RealClock, VirtualClock
-from flarebed.bindings.dispatch import Dispatch
 from flarebed.bindings.ecma import json_parse
 from flarebed.bindings.ecma_date import date_to_iso
 from flarebed.bindings.errors import JsError, UserError
-from flarebed.bindings.kind import Surroundings
-from flarebed.bindings.owner import Doorbell
-from flarebed.bindings.store import Store
 from flarebed.bindings.values import UNDEFINED
 from flarebed.bindings.workflows.api import STATUSES, WorkflowApi, is_not_found
 from flarebed.bindings.workflows.listing import Wanted
 from flarebed.bindings.workflows.spec import WorkflowSpec
 from flarebed.emulator.cli.instance import LABELS, UNKNOWN, show_instance
+from flarebed.emulator.cli.opening import OpenedProject, Place, opened_project
 from flarebed.emulator.cli.output import warn
 from flarebed.emulator.cli.tables import labelled, show_table
 from flarebed.emulator.cli.times import local_text, parse_day_or_time, parse_time
-from flarebed.emulator.config import Config, load
-from flarebed.emulator.server.log import line
-from flarebed.emulator.supervisor import running
-from flarebed.emulator.supervisor.options import state_folder
-from flarebed.emulator.supervisor.virtual_clock import kept_ms
+from flarebed.emulator.config import Config
 
 T = TypeVar("T")
 
@@ -48,18 +37,17 @@ _MOST_DELETED: Final = 100
 
 
 class Opened:
-    """A workflow, and the loop on which things are done to it. `served`: a `flarebed dev` runs on this state."""
+    """A workflow of the project."""
 
-    def __init__(self, api: WorkflowApi, clock: Clock, runner: asyncio.Runner, served: bool) -> None:
+    def __init__(self, api: WorkflowApi, project: OpenedProject) -> None:
         self.api = api
         self.name = api.spec.name
-        self.clock = clock
-        self.served = served
-        self._runner = runner
+        self.clock = project.around.clock
+        self._project = project
 
     def do(self, work: Coroutine[Any, Any, T], instance_id: str = "") -> T:
         try:
-            return self._runner.run(work)
+            return self._project.do(work)
         except JsError as error:
             raise refused(error, instance_id) from None
 
@@ -75,7 +63,7 @@ class Opened:
         return latest
 
     def say_when(self, what: str) -> None:
-        if not self.served:
+        if not self._project.served:
             print(_LATER.format(what))
 
 
@@ -86,29 +74,14 @@ def refused(error: JsError, instance_id: str) -> UserError:
 
 @contextmanager
 def opened(name: str, config: Path | None, env: str | None, persist_to: Path | None) -> Iterator[Opened]:
-    """The workflow of this name, on the time that the `dev` of this state goes or went by."""
-    loaded = _load(config, env)
-    spec = _find(_specs(loaded), name)
-    state = state_folder(str(persist_to.absolute()) if persist_to else None, loaded)
-    with asyncio.Runner() as runner:
-        loop = runner.get_loop()
-        dev, alive = running.last(state)
-        reached_ms = kept_ms(state) if dev is not None and dev.virtual else None
-        clock = RealClock(loop) if reached_ms is None else VirtualClock(loop, reached_ms)
-        store = Store(state, loop)
-        doorbell = Doorbell(state)
-        store.doorbell = doorbell.ring
-        no_worker = cast("Dispatch", None)  # a command runs no Worker's code
-        around = Surroundings(clock, store, no_worker, loaded.name, loaded.flags, _say)
-        try:
-            yield Opened(WorkflowApi(spec, around), clock, runner, alive)
-        finally:
-            store.close()
-            doorbell.close()
+    """The workflow of this name."""
+    with opened_project(config, env, persist_to) as project:
+        spec = _find(_specs(project.config), name)
+        yield Opened(WorkflowApi(spec, project.around), project)
 
 
 def list_all(as_json: bool, config: Path | None, env: str | None, persist_to: Path | None) -> None:
-    loaded = _load(config, env)
+    loaded = Place.of(config, env, persist_to).config
     specs = _specs(loaded)
     rows = [(spec.name, spec.script_name or loaded.name, spec.class_name) for spec in specs]
     if as_json:
@@ -273,10 +246,6 @@ def print_json(answer: Any) -> None:
     print(json.dumps(answer, indent=4, ensure_ascii=False).encode("utf-8", "replace").decode())
 
 
-def _load(config: Path | None, env: str | None) -> Config:
-    return load(config, cwd=Path.cwd(), env=env, environ=os.environ)
-
-
 def _specs(config: Config) -> Sequence[WorkflowSpec]:
     return cast("Sequence[WorkflowSpec]", config.specs.get("workflows", ()))
 
@@ -309,7 +278,3 @@ def _ids_of(file: Path) -> list[str]:
     if not isinstance(ids, list) or not all(isinstance(one, str) for one in ids):
         raise UserError(f'Unexpected JSON input from "{file}". Expected an array of strings.')
     return ids
-
-
-def _say(level: str, text: str) -> None:
-    sys.stderr.write(line(level, text))

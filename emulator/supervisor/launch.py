@@ -34,6 +34,8 @@ class Launch:
     synchronous: str = "NORMAL"
     virtual_start_ms: float | None = None
     """Where a virtual clock begins, unless it has been further already (0: no matter where); None: real time."""
+    modes: dict[str, Any] = field(default_factory=dict)
+    """The fields of `kind.Modes` that are not as usual."""
     project: str = DEFAULT_PROJECT
 
     def to_json(self) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Callable
 
 from flarebed.bindings.errors import UserError
+from flarebed.bindings.kind import Modes
 from flarebed.emulator import app
 from flarebed.emulator.runtime.http import WorkerError
 from flarebed.emulator.runtime.python.modules import HostModules
@@ -28,7 +29,9 @@ async def open_project(launch: Launch, loop: asyncio.AbstractEventLoop, log: Cal
     state = state_folder(launch.persist_to, config)
     clock = None if launch.virtual_start_ms is None else KeptClock(loop, state, launch.virtual_start_ms)
     try:
-        worker = await app.build(config, persist_to=state, log=log, clock=clock, synchronous=launch.synchronous)
+        worker = await app.build(
+            config, persist_to=state, log=log, clock=clock, synchronous=launch.synchronous, modes=Modes(**launch.modes)
+        )
     except UserError:
         raise
     except (Exception, SystemExit) as error:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from flarebed.bindings.clock import VirtualClock
 from flarebed.bindings.dispatch import Dispatch
+from flarebed.bindings.kind import Modes
 from flarebed.emulator.app import App, Log, build
 from flarebed.emulator.config.model import Config
 
@@ -83,6 +84,7 @@ class Session:
         outbound: Callable[[], httpx.AsyncClient] | None = None,
         observe: Callable[[Dispatch], Dispatch] | None = None,
         entropy: random.Random | None = None,
+        modes: Modes | None = None,
     ) -> None:
         self.loop = SessionLoop()
         self.loop.entropy = entropy
@@ -94,6 +96,7 @@ class Session:
                 build(
                     config, persist_to=state, log=log, clock=self.clock, outbound=outbound, observe=observe,
                     synchronous="OFF",  # no test outlives a power cut
+                    modes=modes, entropy=entropy,
                 )
             )  # fmt: skip
             self.run(self.app.own())

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from flarebed.bindings.errors import UserError
+from flarebed.bindings.kind import Modes
 from flarebed.emulator.config import load
 from flarebed.emulator.testing.clock import Moment, moment_ms
 from flarebed.emulator.testing.session import START_MS
@@ -26,6 +27,10 @@ class Wishes:
     start: Moment | None = None
     seed: int | str | None = None
     outbound: str | None = None
+    kv_consistency: Literal["strong", "eventual"] = "strong"
+    queue_defaults: Literal["production", "wrangler"] = "production"
+    queue_duplicates: float = 0
+    queue_shuffle: bool = False
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Wishes:
@@ -49,4 +54,15 @@ def settle(wishes: Wishes, folder: Path, state: Path) -> Settings:
         start_ms=START_MS if wishes.start is None else moment_ms(wishes.start),
         seed=wishes.seed,
         refuse_outbound=wishes.outbound == "refuse",
+        modes=_modes(wishes),
     )
+
+
+def _modes(wishes: Wishes) -> Modes:
+    modes = Modes(**{each.name: getattr(wishes, each.name) for each in fields(Modes)})
+    for name, known in (("kv_consistency", ("strong", "eventual")), ("queue_defaults", ("production", "wrangler"))):
+        if getattr(modes, name) not in known:
+            raise UserError(f"{name} is {' or '.join(map(repr, known))}, not {getattr(modes, name)!r}.")
+    if not 0 <= modes.queue_duplicates <= 1:
+        raise UserError(f"queue_duplicates is a share from 0 to 1, not {modes.queue_duplicates!r}.")
+    return modes

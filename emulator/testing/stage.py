@@ -10,6 +10,7 @@ from typing import Any, cast
 
 from flarebed.bindings.dispatch import Dispatch
 from flarebed.bindings.errors import UserError
+from flarebed.bindings.kind import Modes
 from flarebed.bindings.workflows.binding import WorkflowImpl
 from flarebed.bindings.workflows.engine import WorkflowResources
 from flarebed.bindings.workflows.workflow import Workflow
@@ -34,6 +35,7 @@ class Settings:
     start_ms: float = START_MS
     seed: int | str | None = None
     refuse_outbound: bool = False
+    modes: Modes = field(default_factory=Modes)
 
 
 @dataclass
@@ -111,6 +113,7 @@ class Stage:
             outbound=self.outbound.client,
             observe=self._observe,
             entropy=None if settings.seed is None else random.Random(settings.seed),
+            modes=settings.modes,
         )
         services = session.app.worker.services
         services.uncaught = Uncaught(services.uncaught)
