@@ -107,7 +107,8 @@ class Stats(NamedTuple):
 
 
 class Backlog:
-    """One queue's messages. What a method writes is committed when `durable()` resolves."""
+    """One queue's messages. What a method writes survives kill -9 when `committed()` resolves, and is as safe as it is
+    to be when `durable()` does."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
@@ -179,6 +180,9 @@ class Backlog:
     def stats(self) -> Stats:
         self.look()
         return Stats._make(self._database.read(_STATS)[0])
+
+    def committed(self) -> asyncio.Future[None]:
+        return self._database.committed()
 
     def durable(self) -> asyncio.Future[None]:
         return self._database.durable()

@@ -2,7 +2,7 @@
 
 One turn decides: a batch goes when it is full, or when `max_batch_timeout` has passed since its first message waited.
 One timer wakes the turn for whatever comes next. A batch is leased, delivered, and settled in one transaction, in which
-the next one is leased.
+the next one is leased. Once that is on disk the log tells of it, and what it acknowledges never comes again.
 
 Batches go one at a time unless the config sets `max_concurrency`; Cloudflare would add consumers as the backlog grows.
 https://developers.cloudflare.com/queues/configuration/batching-retries/
@@ -13,7 +13,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from functools import partial
-from typing import Final
+from typing import Final, NamedTuple
 
 from flarebed.bindings.clock import Timer
 from flarebed.bindings.errors import JsError
@@ -28,6 +28,16 @@ DRAIN_MS: Final = 30_000
 """How long a batch may go on when the process stops owning; then it is cancelled, which is a failed attempt."""
 FAILURE_PAUSE_MS: Final = 1_000
 """How long a consumer rests when the store fails, so that it neither spins nor floods the log."""
+
+
+class Ending(NamedTuple):
+    """How a delivery ends: which messages come again after so many seconds, which are still to be taken over by the
+    dead letter queue; and what the log says once that is on disk."""
+
+    lease: Lease
+    retries: list[tuple[Message, float]]
+    dead: list[Message]
+    told: list[tuple[str, str]]
 
 
 class Consumer:
@@ -61,7 +71,7 @@ class Consumer:
         """What a process that died left in delivery has failed."""
         self.owned = True
         for lease in self._backlog.leases():
-            await self._settle(lease, [(message, self._spec.retry_delay) for message in lease.messages])
+            await self._end(self._ending(lease, [(message, self._spec.retry_delay) for message in lease.messages]))
         self._turn()
 
     async def stop(self) -> None:
@@ -73,6 +83,7 @@ class Consumer:
             end = self._clock.call_later(DRAIN_MS, _cancel, tasks)
             await asyncio.gather(*tasks, return_exceptions=True)
             end.cancel()
+            await asyncio.wait([self._backlog.durable()])
 
     def poke(self) -> None:
         """There may be something to deliver. Cheap: what one tick of the loop sends is looked at once."""
@@ -125,7 +136,8 @@ class Consumer:
 
     async def _deliver(self, lease: Lease) -> None:
         try:
-            await self._deliver_and_settle(lease)
+            await self._backlog.committed()
+            await self._deliver_and_end(lease)
         except Exception as error:  # a full disk, say: what was not committed is still to be delivered
             self._log("error", f"Queue {self._spec.queue}: {error}")
             await self._clock.sleep(FAILURE_PAUSE_MS)
@@ -133,8 +145,7 @@ class Consumer:
             self._running -= 1
             self._turn()
 
-    async def _deliver_and_settle(self, lease: Lease) -> None:
-        await self._backlog.durable()
+    async def _deliver_and_end(self, lease: Lease) -> None:
         verdict = Verdict(lambda text: self._log("warn", text))
         started_ms = int(self._clock.now_ms())
         threw = await self._throws(lease, verdict)
@@ -144,9 +155,9 @@ class Consumer:
             delay_s = verdict.retry_delay_s(message.id, self._spec.retry_delay, threw=threw)
             if delay_s is not None:
                 failed.append((message, delay_s))
-        await self._settle(lease, failed)
         total = len(lease.messages)
-        self._log("info", f"QUEUE {self._spec.queue} {total - len(failed)}/{total} ({elapsed_ms}ms)")
+        summary = f"QUEUE {self._spec.queue} {total - len(failed)}/{total} ({elapsed_ms}ms)"
+        await self._end(self._ending(lease, failed, ("info", summary)))
 
     async def _throws(self, lease: Lease, verdict: Verdict) -> bool:
         """Run the handler; whether it failed. Who runs it has reported what a Worker threw."""
@@ -160,40 +171,51 @@ class Consumer:
             return True
         return False
 
-    async def _settle(self, lease: Lease, failed: list[tuple[Message, float]]) -> None:
-        """The dead reach their queue before they leave this one: a crash between repeats them, and loses none."""
+    def _ending(self, lease: Lease, failed: list[tuple[Message, float]], *told: tuple[str, str]) -> Ending:
         retries = [(message, delay_s) for message, delay_s in failed if message.attempts < self._spec.max_retries]
         dead = [message for message, _ in failed if message.attempts >= self._spec.max_retries]
-        for message, _ in failed:
-            self._log_failure(message)
-        if dead and self._dead_letters is not None:
-            self._dead_letters.bury(dead)
-            await self._dead_letters.durable()
-            self._buried()
-        self._end(lease, retries)
+        return Ending(lease, retries, dead, [*(self._told_of_failure(message) for message, _ in failed), *told])
 
-    def _end(self, lease: Lease, retries: list[tuple[Message, float]]) -> None:
-        """The delivery is over. Nothing waits for that to be on disk; if it can't be, it is said again."""
-        self._backlog.settle(lease, retries)
-        self._backlog.durable().add_done_callback(partial(self._ended, lease, retries))
+    async def _end(self, ending: Ending) -> None:
+        """The delivery is over. Nothing waits for that to be on disk; if it can't be, it is said again.
 
-    def _ended(self, lease: Lease, retries: list[tuple[Message, float]], done: asyncio.Future[None]) -> None:
+        The dead reach their queue before they leave this one: a crash between repeats them, and loses none.
+        """
+        try:
+            if ending.dead and self._dead_letters is not None:
+                self._dead_letters.bury(ending.dead)
+                await self._dead_letters.durable()
+                self._buried()
+                ending = ending._replace(dead=[])
+            self._backlog.settle(ending.lease, ending.retries)
+        except Exception as error:
+            self._end_again(ending, error)
+        else:
+            self._backlog.durable().add_done_callback(partial(self._ended, ending))
+
+    def _ended(self, ending: Ending, done: asyncio.Future[None]) -> None:
         error = done.exception()
-        if error is not None and self.owned:
-            self._log("error", f"Queue {self._spec.queue}: {error}")
-            self._clock.call_later(FAILURE_PAUSE_MS, self._end, lease, retries)
+        if error is not None:
+            self._end_again(ending, error)
+            return
+        for level, text in ending.told:
+            self._log(level, text)
 
-    def _log_failure(self, message: Message) -> None:
+    def _end_again(self, ending: Ending, error: BaseException) -> None:
+        if self.owned:
+            self._log("error", f"Queue {self._spec.queue}: {error}")
+            name = f"end of queue {self._spec.queue}"
+            self._clock.call_later(FAILURE_PAUSE_MS, lambda: self._clock.spawn(self._end(ending), name))
+
+    def _told_of_failure(self, message: Message) -> tuple[str, str]:
         name = f'message "{message.id}" on queue "{self._spec.queue}"'
         if message.attempts < self._spec.max_retries:
-            self._log("debug", f"Retrying {name}...")
-            return
+            return "debug", f"Retrying {name}..."
         attempts = self._spec.max_retries + 1
         after = f"after {attempts} failed attempt{'s' if attempts > 1 else ''}"
         if self._spec.dead_letter_queue is None:
-            self._log("warn", f"Dropped {name} {after}!")
-        else:
-            self._log("warn", f'Moving {name} to dead letter queue "{self._spec.dead_letter_queue}" {after}...')
+            return "warn", f"Dropped {name} {after}!"
+        return "warn", f'Moving {name} to dead letter queue "{self._spec.dead_letter_queue}" {after}...'
 
 
 def _cancel(tasks: list[asyncio.Task[None]]) -> None:

@@ -57,7 +57,7 @@ def test_a_store_that_fails_is_asked_again_after_a_pause(tmp_path: Path, monkeyp
     async def work() -> None:
         bench = QueueBench(tmp_path, consumer(max_batch_timeout=0))
         backlog = bench.resources.backlog("q")
-        durable, refused = backlog.durable, 0
+        committed, refused = backlog.committed, 0
 
         def full() -> Any:
             nonlocal refused
@@ -68,11 +68,11 @@ def test_a_store_that_fails_is_asked_again_after_a_pause(tmp_path: Path, monkeyp
 
         await bench.resources.own()
         await bench.q.send("x")
-        monkeypatch.setattr(backlog, "durable", full)
+        monkeypatch.setattr(backlog, "committed", full)
         await bench.clock.settle()
         assert (refused, bench.worker.batches) == (1, [])
         assert bench.said("error") == ["Queue q: database or disk is full"]
-        monkeypatch.setattr(backlog, "durable", durable)
+        monkeypatch.setattr(backlog, "committed", committed)
         await bench.q.send("y")
         await bench.clock.advance(1000)
         assert bench.worker.batches == [("q", ["y"], 1)]
@@ -90,9 +90,34 @@ def test_a_delivery_whose_end_is_refused_is_ended_after_a_pause(tmp_path: Path) 
         backlog._database.connection.set_commit_hook(lambda: next(commits) == 3)  # of what is sent, leased, ended
         await bench.send("x")
         assert (bench.worker.batches, backlog.stats()) == ([("q", ["x"], 1)], (0, 0, 1))
-        assert bench.said("error") == ["Queue q: constraint failed"]
+        assert bench.said("error", "info") == ["Queue q: constraint failed"]
         await bench.clock.advance(1000)
         assert (bench.worker.batches, backlog.stats()) == ([("q", ["x"], 1)], (0, 0, 0))
+        assert bench.said("info") == ["QUEUE q 1/1 (0ms)"]
+        await bench.close()
+
+    run(work())
+
+
+def test_a_dead_letter_that_is_refused_is_moved_after_a_pause(tmp_path: Path) -> None:
+    async def work() -> None:
+        bench = QueueBench(tmp_path, consumer(max_batch_timeout=0, max_retries=0, dead_letter_queue="dlq"))
+
+        def handler(batch: Any) -> None:
+            batch.retryAll()
+
+        bench.worker.handler = handler
+        dead_letters = bench.resources.backlog("dlq")
+        await bench.resources.own()
+        dead_letters._database.connection.set_commit_hook(lambda: True)
+        await bench.send("x")
+        await bench.clock.advance(1000)
+        assert bench.said("error", "warn") == ["Queue q: constraint failed"] * 2
+        dead_letters._database.connection.set_commit_hook(None)
+        await bench.clock.advance(1000)
+        assert [bench.resources.backlog(queue).stats() for queue in ("q", "dlq")] == [(0, 0, 0), (1, 0, 0)]
+        assert bench.worker.batches == [("q", ["x"], 1)]
+        assert len(bench.said("warn")) == 1
         await bench.close()
 
     run(work())
