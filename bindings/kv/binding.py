@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from typing import Any, Final
 
+import apsw
+
 from flarebed.bindings.ecma import is_index, is_object, json_parse, json_stringify
 from flarebed.bindings.errors import JsError
 from flarebed.bindings.kv import errors
@@ -31,8 +33,10 @@ _CHUNK_BYTES: Final = 64 * 1024
 class KvNamespace:
     """https://developers.cloudflare.com/kv/api/"""
 
-    def __init__(self, namespace: Namespace) -> None:
+    def __init__(self, namespace: Namespace, warn: Callable[[str], None]) -> None:
+        """`warn` tells why something could not be stored."""
         self._namespace = namespace
+        self._warn = warn
 
     async def get(self, key: Any = ABSENT, options: Any = UNDEFINED) -> Any:
         """The value or null; of a list of keys, a Map."""
@@ -82,17 +86,25 @@ class KvNamespace:
             _check_metadata(metadata)
             content = body if isinstance(body, bytes) else await _read_all(body)
             _check_value(len(content))
-        self._namespace.put(name, content, metadata, expiration_s)
-        await self._namespace.durable()
+        await self._written(errors.PUT, lambda: self._namespace.put(name, content, metadata, expiration_s))
         return UNDEFINED
 
     async def delete(self, key: Any = ABSENT) -> Any:
         """Of one key: a list is the key that its members joined by commas make (observed on wrangler 4.164)."""
         if key is ABSENT:
             raise wrong_parameter("KvNamespace", "delete", 1, "string")
-        self._namespace.delete(_checked_key(errors.DELETE, key))
-        await self._namespace.durable()
+        name = _checked_key(errors.DELETE, key)
+        await self._written(errors.DELETE, lambda: self._namespace.delete(name))
         return UNDEFINED
+
+    async def _written(self, operation: errors.Operation, write: Callable[[], None]) -> None:
+        """A disk that is full, say, is the service's failure to the Worker."""
+        try:
+            write()
+            await self._namespace.durable()
+        except apsw.Error as error:
+            self._warn(f"{operation.name} failed: {error}")
+            raise errors.not_stored(operation) from None
 
     def _single(self, key: Any, options: Any) -> tuple[Any, str | None]:
         """The converted value and the metadata's JSON; null and none of a key that is not there."""

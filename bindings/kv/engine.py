@@ -17,10 +17,7 @@ class KvResources:
     """One namespace per id; two bindings may share it."""
 
     def __init__(self, specs: Sequence[KvNamespaceSpec], around: Surroundings) -> None:
-        self._bindings = {
-            spec.binding: KvNamespace(Namespace(around.store.database("kv", spec.namespace_id, SCHEMA), around.clock))
-            for spec in specs
-        }
+        self._bindings = {spec.binding: _namespace(spec.namespace_id, around) for spec in specs}
 
     def bindings(self) -> Mapping[str, object]:
         return self._bindings
@@ -36,6 +33,13 @@ class KvResources:
 
     def ring(self, resource: str) -> None:
         """Every read looks into the store anyway."""
+
+
+def _namespace(namespace_id: str, around: Surroundings) -> KvNamespace:
+    def warn(text: str) -> None:
+        around.log("warn", f'KV namespace "{namespace_id}": {text}')
+
+    return KvNamespace(Namespace(around.store.database("kv", namespace_id, SCHEMA), around.clock), warn)
 
 
 def open(specs: Sequence[KvNamespaceSpec], around: Surroundings) -> KvResources:

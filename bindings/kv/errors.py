@@ -26,14 +26,14 @@ class Operation:
     """`with Operation("PUT"):` a refusal leaves it as the error that a Worker sees."""
 
     def __init__(self, name: str) -> None:
-        self._name = name
+        self.name = name
 
     def __enter__(self) -> None:
         pass
 
     def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
         if isinstance(error, Refused):
-            raise JsError(f"KV {self._name} failed: {error}") from None
+            raise JsError(f"KV {self.name} failed: {error}") from None
 
 
 GET: Final = Operation("GET")  # also of a list
@@ -72,6 +72,10 @@ def metadata_too_long(length: int, limit: int) -> Refused:
 
 def metadata_not_json() -> Refused:
     return Refused(500, "Internal Server Error")
+
+
+def not_stored(operation: Operation) -> JsError:
+    return JsError(f"KV {operation.name} failed: 500 Internal Server Error")
 
 
 def ttl_not_positive(ttl_s: int) -> Refused:

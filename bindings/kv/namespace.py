@@ -1,7 +1,7 @@
 """One KV namespace: its limits and its SQL. Bindings stand above it, the store below.
 
-Reads answer at once; writes are committed when `durable()` resolves. An expired key is hidden from the very
-millisecond, and its row goes when another key with an expiration is put.
+Reads answer at once with what is committed; writes are when `durable()` resolves. An expired key is hidden from the
+very millisecond, and its row goes when another key with an expiration is put.
 
 https://developers.cloudflare.com/kv/platform/limits/
 """
@@ -71,6 +71,7 @@ class Namespace:
 
     def get(self, key: str) -> tuple[bytes, str | None] | None:
         """The value and its metadata (JSON text), or None."""
+        self._database.flush()
         rows: list[Any] = self._reader.execute(_GET, (key,)).fetchall()
         for value, metadata, expiration_ms in rows:
             if expiration_ms is None or expiration_ms > self._clock.now_ms():
@@ -92,6 +93,7 @@ class Namespace:
         if limit > MAX_LIST_KEYS:
             raise errors.limit_too_large(limit, MAX_LIST_KEYS)
         check_length(prefix)
+        self._database.flush()
         parameters = {
             "after": _key_of(cursor), "prefix": prefix, "end": _end_of(prefix),
             "now_ms": self._clock.now_ms(), "limit": limit + 1,

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
+import apsw
+
 from flarebed.bindings.queues import errors
 from flarebed.bindings.queues.backlog import Backlog, Message, Metrics, Outgoing
 from flarebed.bindings.queues.body import (
@@ -98,8 +100,12 @@ class WorkerQueue:
             if errors.EXPOSE_ERROR_CODES in self._flags:
                 self._warn(f"{operation}() failed: {refused.cause}")
             raise errors.failed(operation, refused, self._flags) from None
-        before = self._backlog.append(messages)
-        await self._backlog.durable()
+        try:
+            before = self._backlog.append(messages)
+            await self._backlog.durable()
+        except apsw.Error as error:  # a full disk, say
+            self._warn(f"{operation}() failed: {error}")
+            raise errors.failed(operation, errors.not_stored(), self._flags) from None
         self._written()
         return {"metadata": {"metrics": shown(before)}}
 

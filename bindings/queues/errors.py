@@ -59,6 +59,10 @@ def not_json() -> Refused:
     return Refused("Internal Server Error", "the body has no JSON")
 
 
+def not_stored() -> Refused:
+    return Refused("Internal Server Error")
+
+
 def wrong_delay(delay_s: int, most_s: int) -> Refused:
     return Refused("Internal Server Error", f"message delay of {delay_s} seconds is not between 0 and {most_s}")
 

@@ -206,3 +206,22 @@ def test_the_limits_themselves_are_allowed(tmp_path: Path, call: Call) -> None:
         bench.store.close()
 
     run(work())
+
+
+@pytest.mark.parametrize(
+    ("flags", "text"),
+    [
+        (None, "Error: Unknown Internal Error (15000)"),
+        (PLAIN_ERRORS, "Error: Queue send failed: Internal Server Error"),
+    ],
+)
+def test_what_cannot_be_stored_is_the_services_failure(tmp_path: Path, flags: frozenset[str] | None, text: str) -> None:
+    async def work() -> None:
+        bench = QueueBench(tmp_path, flags=flags)
+        bench.resources.backlog("q")._database.connection.set_commit_hook(lambda: True)
+        assert await error_of(bench.q.send("x")) == text
+        assert bench.logged == [("warn", 'Queue "q": send() failed: constraint failed')]
+        assert bench.resources.backlog("q").stats() == (0, 0, 0)
+        await bench.close()
+
+    run(work())
