@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from flarebed.bindings.errors import JsError
-from flarebed.emulator.runtime.python import binding, code, futures, pyodide_http, webloop
+from flarebed.emulator.runtime.python import binding, code, futures, pyodide_http, sdk_conversions, webloop
 from flarebed.emulator.runtime.python.bundle import Bundle
 from flarebed.emulator.runtime.python.context import current
 from flarebed.emulator.runtime.python.data import JsObject
@@ -112,6 +112,7 @@ class HostModules:
         made = cls()
         sys.modules.update(made.modules)
         importlib.import_module("workers")
+        sdk_conversions.shorten(sys.modules["workers.rpc"])
         return made
 
     def use(self, env: dict[str, Any], flags: dict[str, bool], pyodide_version: str, bundle: Bundle) -> None:
