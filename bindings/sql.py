@@ -217,7 +217,7 @@ class SqlDatabase:
         """Pages in use times their size, as workerd's `databaseSize`."""
         state = (self.connection.data_version(), self.connection.total_changes())  # others' writes, and our own
         if self._size is None or self._size[0] != state:
-            pages, free = self.control("PRAGMA page_count")[0][0], self.control("PRAGMA freelist_count")[0][0]
+            (pages,), (free,) = self.control("PRAGMA page_count; PRAGMA freelist_count")
             self._page_bytes = self._page_bytes or self.control("PRAGMA page_size")[0][0]
             self._size = (state, (pages - free) * self._page_bytes)
         return self._size[1]

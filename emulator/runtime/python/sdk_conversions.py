@@ -1,8 +1,8 @@
-"""A short way for the SDK's two conversions, `python_to_rpc` and `python_from_rpc`, which every binding call goes through.
+"""A short way for the SDK's two conversions, `python_to_rpc` and `python_from_rpc`: each call goes through both.
 
 The SDK walks over a value three times, and asks each part what it might be. Most values are plain data (text, numbers,
-null, lists and objects of them), for which one pass gives the same; anything else goes the SDK's own way, and so does
-everything with an SDK that is not known here. Both ways are compared in the tests.
+null, lists and objects of them) or bindings, for which one pass gives the same; anything else goes the SDK's own way,
+and so does everything with an SDK that is not known here. Both ways are compared in the tests.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from types import ModuleType
 from typing import Any, Final
 
 from flarebed.bindings.values import MAX_SAFE_INTEGER, BigInt, Undefined
+from flarebed.emulator.runtime.python.binding import BindingProxy
 from flarebed.emulator.runtime.python.data import JsArray, JsObject
 from flarebed.emulator.runtime.python.proxy import JsNull, from_python, jsnull, to_python
 
@@ -36,11 +37,13 @@ def shorten(rpc: ModuleType) -> None:
     """Let the SDK's module `workers.rpc` go the short way first, if it is one that is known."""
     assert rpc.__file__ is not None
     if hashlib.sha256(Path(rpc.__file__).read_bytes()).hexdigest()[:16] in KNOWN:
-        rpc.python_to_rpc = _to_rpc(rpc.python_to_rpc)  # type: ignore[attr-defined]
+        rpc.python_to_rpc = _to_rpc(rpc.python_to_rpc, rpc._BindingWrapper)  # type: ignore[attr-defined]
         rpc.python_from_rpc = _from_rpc(rpc.python_from_rpc, rpc.JsDict)  # type: ignore[attr-defined]
 
 
-def _to_rpc(long_way: Callable[[Any], Any]) -> Callable[[Any], Any]:
+def _to_rpc(long_way: Callable[[Any], Any], wrapper: type) -> Callable[[Any], Any]:
+    outwards = _outwards(wrapper)
+
     @functools.wraps(long_way)
     def python_to_rpc(value: Any) -> Any:
         kind = type(value)
@@ -50,7 +53,7 @@ def _to_rpc(long_way: Callable[[Any], Any]) -> Callable[[Any], Any]:
             return jsnull
         if kind is dict or kind is list:
             try:
-                return to_python(_outwards(value))
+                return to_python(outwards(value))
             except _NotPlain:
                 pass
         return long_way(value)
@@ -58,7 +61,7 @@ def _to_rpc(long_way: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return python_to_rpc
 
 
-def _from_rpc(long_way: Callable[[Any], Any], js_dict: type[dict[str, Any]]) -> Callable[[Any], Any]:
+def _from_rpc(long_way: Callable[[Any], Any], js_dict: Callable[[Any], Any]) -> Callable[[Any], Any]:
     inwards = _inwards(js_dict)
 
     @functools.wraps(long_way)
@@ -73,36 +76,42 @@ def _from_rpc(long_way: Callable[[Any], Any], js_dict: type[dict[str, Any]]) -> 
                 return inwards(obj.js_value())
             except _NotPlain:
                 pass
-        return long_way(obj)
+        return obj if isinstance(obj, BindingProxy) else long_way(obj)
 
     return python_from_rpc
 
 
-def _outwards(value: Any) -> Any:
-    """The value that a Python object becomes."""
-    kind = type(value)
-    if kind is str or kind is bool or kind is float or value is None:
-        return value
-    if kind is int:
-        return value if -MAX_SAFE_INTEGER < value < MAX_SAFE_INTEGER else from_python(value)
-    if kind is list:
-        return [_outwards(item) for item in value]
-    if kind is dict and all(type(key) is str for key in value):
-        return {key: _outwards(item) for key, item in value.items()}
-    raise _NotPlain
+def _outwards(wrapper: type) -> Callable[[Any], Any]:
+    """What makes the value that a Python object becomes; a binding comes in the SDK's `wrapper`."""
+
+    def convert(value: Any) -> Any:
+        kind = type(value)
+        if kind is str or kind is bool or kind is float or value is None:
+            return value
+        if kind is int:
+            return value if -MAX_SAFE_INTEGER < value < MAX_SAFE_INTEGER else from_python(value)
+        if kind is list:
+            return [convert(item) for item in value]
+        if kind is dict and all(type(key) is str for key in value):
+            return {key: convert(item) for key, item in value.items()}
+        if kind is wrapper and isinstance(value._binding, BindingProxy):
+            return value._binding.js_value()
+        raise _NotPlain
+
+    return convert
 
 
-def _inwards(js_dict: type[dict[str, Any]]) -> Callable[[Any], Any]:
+def _inwards(js_dict: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """What makes Python's form of a value, its objects as `js_dict`."""
 
     def convert(value: Any) -> Any:
         kind = type(value)
-        if kind in _SAME_CELLS:
-            return value
         if kind is dict:
-            return js_dict({key: convert(item) for key, item in value.items()})
+            return js_dict({key: item if type(item) in _SAME_CELLS else convert(item) for key, item in value.items()})
         if kind is list:
-            return list(map(js_dict, value)) if _are_flat_objects(value) else [convert(item) for item in value]
+            if _are_flat_objects(value):
+                return list(map(js_dict, value))
+            return [item if type(item) in _SAME_CELLS else convert(item) for item in value]
         if kind in _NUMBERS:
             return to_python(value)
         if kind is Undefined:

@@ -78,7 +78,7 @@ def test_what_comes_in_is_a_copy() -> None:
 @pytest.mark.parametrize(
     "value",
     [Date(5.0), Error("no"), Map([("a", 1)]), Set([1]), View(ArrayBuffer(b"x"))],
-    ids=lambda of: type(of).__name__
+    ids=lambda of: type(of).__name__,
 )
 def test_other_parts_go_the_sdks_way(value: Any) -> None:
     for whole in (value, *(part(value) for part in PARTS)):
@@ -102,3 +102,17 @@ def test_a_list_in_itself_is_too_deep_for_both() -> None:
     for way in (RPC.python_to_rpc, RPC.python_to_rpc.__wrapped__):
         with pytest.raises(RecursionError):
             way(endless)
+
+
+class Box:
+    """What a binding class looks like to the runtime."""
+
+
+@pytest.mark.parametrize("part", [lambda value: value, *PARTS])
+def test_bindings_go_both_ways_as_the_sdk_takes_them(part: Any) -> None:
+    box = Box()
+    wrapped = RPC._BindingWrapper(to_python(box))
+    assert exact(from_python(RPC.python_to_rpc(part(wrapped)))) == exact(part(box))
+    assert exact(from_python(RPC.python_to_rpc.__wrapped__(part(wrapped)))) == exact(part(box))
+    short, long = RPC.python_from_rpc(to_python(part(box))), RPC.python_from_rpc.__wrapped__(to_python(part(box)))
+    assert exact(short) == exact(long)
