@@ -7,7 +7,7 @@ src/workerd/util/sqlite.c++ (`prepareSql`, `dbErrorMessage`, `setupSecurity`) an
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -38,6 +38,7 @@ _PLANS: Final = 512
 _TICKS: Final = 5
 _RENAME_TO_RESERVED: Final = re.compile(r"\brename\s+to\s+[\"'`\[]?_cf_", re.IGNORECASE)
 _FORBIDDEN_FUNCTION: Final = re.compile(r"not authorized to use function: (\w+)")
+_NO_STATUS: Final[Mapping[str, int]] = {}
 _FREE: Final = Cost(0, 0, (), (), False, 0, 0, False)
 
 
@@ -182,17 +183,17 @@ class SqlDatabase:
         if cost.is_fixed:
             return Answer(*self._run_last(plan, values), cost.once, 0)
         total_before = self.connection.total_changes()
-        if cost.loops:
+        if cost.needs_status:
             self.connection.trace_v2(apsw.SQLITE_TRACE_PROFILE, self._keep_status)
         try:
             columns, rows = self._run_last(plan, values)
         finally:
-            if cost.loops:
+            if cost.needs_status:
                 self.connection.trace_v2(0)
         total = self.connection.total_changes() - total_before
         changes = min(total, self.connection.changes()) if cost.per_change else 0
         by_triggers = total - changes if cost.has_triggers else 0
-        rows_read = cost.rows_read(self._status, rows, changes)
+        rows_read = cost.rows_read(self._status if cost.needs_status else _NO_STATUS, rows, changes)
         return Answer(columns, rows, rows_read, cost.rows_written(changes, by_triggers))
 
     def column_names(self, sql: str, values: Sequence[SqlValue]) -> Columns:

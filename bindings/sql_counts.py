@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final
 
 _SEEKS: Final = frozenset(
@@ -25,7 +26,7 @@ _COUNTS_CHANGE: Final = 0x01
 _IS_NOOP: Final = 0x40
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Loop:
     """A loop's addresses, first and last included; `is_full` where SQLite counts its steps as those of a full scan."""
 
@@ -33,12 +34,12 @@ class Loop:
     last: int
     is_full: bool
 
-    @property
+    @cached_property
     def length(self) -> int:
         return self.last - self.first + 1
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Cost:
     """What a program tells before it runs."""
 
@@ -53,10 +54,20 @@ class Cost:
     single_writes: int
     has_triggers: bool
 
-    @property
+    @cached_property
     def is_fixed(self) -> bool:
         """`once` rows are read and none written, whatever happens."""
         return not (self.loops or self.counts_entries or self.per_change or self.single_writes or self.has_triggers)
+
+    @cached_property
+    def needs_status(self) -> bool:
+        """Whether `rows_read` wants SQLite's counters, which cost as much as a short statement."""
+        is_known = self.per_change and not self.has_triggers and not any(loop.is_full for loop in self.loops)
+        return bool(self.loops) and not is_known
+
+    @cached_property
+    def _shortest_range(self) -> Loop | None:
+        return min((loop for loop in self.loops if not loop.is_full), key=lambda loop: loop.length, default=None)
 
     def rows_read(self, status: Mapping[str, int], rows: Sequence[Sequence[Any]], changes: int) -> int:
         if self.counts_entries:
@@ -64,8 +75,8 @@ class Cost:
         if not self.loops:
             return self.once
         full_steps = status.get("SQLITE_STMTSTATUS_FULLSCAN_STEP", 0)
-        ranges = [loop for loop in self.loops if not loop.is_full]
-        range_steps = self._range_steps(min(ranges, key=lambda loop: loop.length), status, changes) if ranges else 0
+        shortest = self._shortest_range
+        range_steps = 0 if shortest is None else self._range_steps(shortest, status, changes)
         nested = sum((full_steps if loop.is_full else range_steps) + 1 for loop in self.inner)
         return self.once + full_steps + range_steps + nested
 

@@ -7,7 +7,7 @@ file. Work runs on the loop while it is short, else in the database's thread (`l
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar
 
@@ -131,16 +131,17 @@ class Database:
 
         While a slow write is there, all else queues behind it: a database does one thing after the other.
         """
-        if any(_FOREIGN_KEYS_OFF.search(sql) for sql, _ in queries):
-            self._log("warn", FOREIGN_KEYS_WARNING)
         inline = self._open()
-        is_slow = len(queries) > QUERIES_INLINE or any(inline.plan(sql).is_slow for sql, _ in queries)
+        texts = {sql for sql, _ in queries}
+        if any(map(_FOREIGN_KEYS_OFF.search, texts)):
+            self._log("warn", FOREIGN_KEYS_WARNING)
+        is_slow = len(queries) > QUERIES_INLINE or any(inline.plan(sql).is_slow for sql in texts)
         if not is_slow and not self._slow_writes:
             try:
                 return work(inline)
             except (Interrupted, Locked):
                 pass
-        return await self._do_in_lane(work, inline, _writes(inline, queries))
+        return await self._do_in_lane(work, inline, _writes(inline, texts))
 
     async def _do_in_lane(self, work: Callable[[SqlDatabase], T], inline: SqlDatabase, writes: bool) -> T:
         self._slow_writes += writes
@@ -155,11 +156,11 @@ class Database:
 
     def _transact(self, database: SqlDatabase, queries: Sequence[Query], run: Run[T]) -> list[T]:
         """In a transaction of ours, where a deferred foreign key fails at the commit rather than at the statement."""
-        queries = [query for query in queries if not _is_comment(query[0])]
-        if not queries:
+        texts = {sql for sql, _ in queries if not _is_comment(sql)}
+        if not texts:
             raise SqlError(NO_STATEMENTS)
-        with database.transaction(writes=_writes(database, queries)):
-            return [run(database, sql, values) for sql, values in queries]
+        with database.transaction(writes=_writes(database, texts)):
+            return [run(database, sql, values) for sql, values in queries if sql in texts]
 
     def _answer_one(self, database: SqlDatabase, sql: str, values: Sequence[SqlValue]) -> Result:
         connection = database.connection
@@ -188,8 +189,8 @@ class Database:
         return Result(answer.columns, answer.rows, meta)
 
 
-def _writes(database: SqlDatabase, queries: Sequence[Query]) -> bool:
-    return not all(database.plan(sql).is_reading for sql, _ in queries)
+def _writes(database: SqlDatabase, texts: Collection[str]) -> bool:
+    return not all(database.plan(sql).is_reading for sql in texts)
 
 
 def _is_comment(sql: str) -> bool:
