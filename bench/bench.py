@@ -17,6 +17,7 @@ from pathlib import Path
 
 import sections
 from check import check
+from inside import inside
 from machine import Result
 from sections import FULL, QUICK, Effort
 from server import Server, Target
@@ -56,7 +57,7 @@ def targets() -> tuple[Target, ...]:
 
 
 BINDINGS = (sections.queue, sections.workflows, sections.reload)
-PARTS = ("cold", "routes", "queue", "workflows", "reload", "crash")
+PARTS = ("cold", "routes", "inside", "queue", "workflows", "reload", "crash")
 
 
 def measure(server: Server, effort: Effort, parts: Container[str]) -> Result:
@@ -73,6 +74,8 @@ def measure(server: Server, effort: Effort, parts: Container[str]) -> Result:
         if "routes" in parts:
             result["routes"] = sections.routes(server, effort)
             result["memory_load_mb"] = sections.memory_mb(server)
+        if "inside" in parts and server.target.folder == WORKER:
+            result["inside"] = inside(server, effort.calls)
         if not server.target.bare:
             result |= {part.__name__: part(server, effort) for part in BINDINGS if part.__name__ in parts}
             if "crash" in parts:

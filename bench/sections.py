@@ -23,10 +23,11 @@ class Effort:
     repeats: int
     messages: int
     instances: int
+    calls: int
 
 
-FULL = Effort(seconds=2, slices=1, tries=4, repeats=5, messages=5000, instances=500)
-QUICK = Effort(seconds=1, slices=1, tries=1, repeats=2, messages=1000, instances=100)
+FULL = Effort(seconds=2, slices=1, tries=4, repeats=5, messages=5000, instances=500, calls=2000)
+QUICK = Effort(seconds=1, slices=1, tries=1, repeats=2, messages=5000, instances=100, calls=500)
 
 
 def unique() -> str:

@@ -1,4 +1,4 @@
-"""The result as a table: every server's figure, and flarebed's ratio to the better form of wrangler."""
+"""The results as tables: every server's figure with flarebed's ratio to wrangler's two forms, and calls in process."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import statistics
 from dataclasses import dataclass
 from typing import Any
 
+from inside import CALLS
 from load import ROUTES
 from machine import Result
 
@@ -24,8 +25,11 @@ class Row:
 
 
 ROWS = (
-    *(Row(f"{route.name} /s", ("routes", f"{route.name}@32", "per_s")) for route in ROUTES),
-    *(Row(f"{route.name} p50 ms, alone", ("routes", f"{route.name}@1", "p50_ms"), True) for route in ROUTES),
+    *(
+        Row(f"{route.name} /s, {connections}", ("routes", f"{route.name}@{connections}", "per_s"))
+        for connections in (32, 1)
+        for route in ROUTES
+    ),
     Row("queue messages /s", ("queue", "messages_per_s")),
     Row("queue, one message s", ("queue", "single_s"), True),
     Row("workflow instances /s", ("workflows", "instances_per_s")),
@@ -51,14 +55,33 @@ def figure(runs: list[Result], path: tuple[str, ...]) -> float:
 
 def table(results: dict[str, list[Result]]) -> str:
     labels = list(results)
-    lines = ["| | " + " | ".join(labels) + " | ratio |", "|---|" + "--:|" * (len(labels) + 1)]
+    lines = heading("", *labels, *(f"x {name}" for name in WRANGLERS))
     for row in ROWS:
         figures = {label: figure(runs, row.path) for label, runs in results.items()}
-        if all(map(math.isnan, figures.values())):
-            continue
-        cells = " | ".join(shown(figures[label]) for label in labels)
-        lines.append(f"| {row.name} | {cells} | {ratio(figures, row.smaller)} |")
-    return "\n".join([*lines, "", *crashes(results), *failures(results)])
+        if not all(map(math.isnan, figures.values())):
+            cells = [shown(figures[label]) for label in labels]
+            lines.append(line(row.name, *cells, *(ratio(figures, name, row.smaller) for name in WRANGLERS)))
+    return "\n".join([*lines, "", *in_process(results), *crashes(results), *failures(results)])
+
+
+def in_process(results: dict[str, list[Result]]) -> list[str]:
+    """Calls per second of CPU beside those of apsw."""
+    runs = results.get(OURS, [])
+    if not any("inside" in run for run in runs):
+        return []
+    lines = heading("calls per second of CPU, without HTTP", OURS, "apsw alone", "share")
+    for call in CALLS:
+        ours, raw = (figure(runs, ("inside", call, name)) for name in ("per_s", "raw_per_s"))
+        lines.append(line(call, shown(ours), shown(raw), f"{ours / raw:.1%}"))
+    return [*lines, ""]
+
+
+def heading(*names: str) -> list[str]:
+    return [line(*names), "|---|" + "--:|" * (len(names) - 1)]
+
+
+def line(*cells: str) -> str:
+    return "| " + " | ".join(cells) + " |"
 
 
 def shown(value: float) -> str:
@@ -67,13 +90,11 @@ def shown(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
-def ratio(figures: dict[str, float], smaller: bool) -> str:
-    theirs = [figures[label] for label in WRANGLERS if not math.isnan(figures.get(label, math.nan))]
-    ours = figures.get(OURS, math.nan)
-    if not theirs or math.isnan(ours) or not ours:
+def ratio(figures: dict[str, float], wrangler: str, smaller: bool) -> str:
+    theirs, ours = figures.get(wrangler, math.nan), figures.get(OURS, math.nan)
+    if math.isnan(theirs) or math.isnan(ours) or not ours:
         return "-"
-    value = min(theirs) / ours if smaller else ours / max(theirs)
-    return f"{value:.1f} x"
+    return f"{theirs / ours if smaller else ours / theirs:.1f}"
 
 
 def crashes(results: dict[str, list[Result]]) -> list[str]:

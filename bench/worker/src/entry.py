@@ -1,5 +1,6 @@
 """The routes of ../../js/src/index.js in Python, but for R2 and Durable Objects."""
 
+from time import process_time
 from urllib.parse import parse_qsl, urlsplit
 
 from workers import Response, WorkerEntrypoint, WorkflowEntrypoint
@@ -199,7 +200,28 @@ async def wf_steps(env, query, request):
     return Response.json({"steps": {row["step"]: row["n"] for row in result["results"]}})
 
 
+INSIDE = {
+    "kv_get": lambda env: env.KV.get("bench:key"),
+    "kv_put": lambda env: env.KV.put("inside", "x" * 100),
+    "d1_first": lambda env: env.DB.prepare("SELECT id, name, email, score FROM users WHERE id = ?").bind(77).first(),
+    "d1_run": lambda env: env.DB.prepare(INSERT).bind("inside", 42).run(),
+    "d1_batch": lambda env: env.DB.batch([env.DB.prepare(INSERT).bind("batch insert", i) for i in range(20)]),
+    "d1_scan": lambda env: env.DB.prepare("SELECT id, name, email, score FROM users ORDER BY id LIMIT 1000").all(),
+    "queue_send": lambda env: env.JOBS.send({"tag": "inside", "i": 1}, delaySeconds=3600),
+}
+
+
+async def inside(env, query, request):
+    """CPU per call of a binding, without HTTP; flarebed only."""
+    call, count = INSIDE[query["call"]], int(query["n"])
+    started_s = process_time()
+    for _ in range(count):
+        await call(env)
+    return Response.json({"us": (process_time() - started_s) / count * 1e6})
+
+
 ROUTES = {
+    "GET /inside": inside,
     "GET /hello": hello,
     "GET /version": version,
     "POST /echo": echo,
