@@ -12,7 +12,7 @@ import asyncio
 import base64
 import re
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from flarebed.bindings.clock import Clock
 from flarebed.bindings.kv import errors
@@ -36,7 +36,7 @@ _PUT: Final = "INSERT OR REPLACE INTO entries (key, expiration_ms, metadata, val
 _DELETE: Final = "DELETE FROM entries WHERE key = ?"
 _LIST: Final = """
 SELECT key, expiration_ms, metadata FROM entries
-WHERE key > :after AND key >= :prefix AND (:end IS NULL OR key < :end)
+WHERE key >= :start AND key <> :after AND key < :end
 AND (expiration_ms IS NULL OR expiration_ms > :now_ms) ORDER BY key LIMIT :limit
 """
 _PURGE: Final = """
@@ -44,8 +44,7 @@ DELETE FROM entries WHERE rowid IN (SELECT rowid FROM entries WHERE expiration_m
 """
 
 
-@dataclass(frozen=True)
-class Key:
+class Key(NamedTuple):
     """A listed key. `expiration_s` is Unix time; `metadata` is JSON text."""
 
     name: str
@@ -94,8 +93,9 @@ class Namespace:
             raise errors.limit_too_large(limit, MAX_LIST_KEYS)
         check_length(prefix)
         self._database.flush()
+        after = _key_of(cursor)
         parameters = {
-            "after": _key_of(cursor), "prefix": prefix, "end": _end_of(prefix),
+            "start": max(after, prefix), "after": after, "end": _end_of(prefix),
             "now_ms": self._clock.now_ms(), "limit": limit + 1,
         }  # fmt: skip
         rows = self._database.read(_LIST, parameters)
@@ -134,13 +134,13 @@ def check_cache_ttl(ttl_s: int | None) -> None:
         raise errors.cache_ttl_too_short(ttl_s, MIN_CACHE_TTL_S)
 
 
-def _end_of(prefix: str) -> str | None:
-    """The least string after all that begin with `prefix`, or None if there is none."""
+def _end_of(prefix: str) -> str | bytes:
+    """The least value after all that begin with `prefix`: a string, or else a blob, which SQLite sorts after text."""
     for length in range(len(prefix), 0, -1):
         following = ord(prefix[length - 1]) + 1
         if following <= 0x10FFFF:
             return prefix[: length - 1] + chr(0xE000 if following == 0xD800 else following)
-    return None
+    return b""
 
 
 def _key_of(cursor: str) -> str:

@@ -116,6 +116,9 @@ def _inwards(js_dict: Callable[[Any], Any]) -> Callable[[Any], Any]:
             return to_python(value)
         if kind is Undefined:
             return None
+        proxy = to_python(value)
+        if isinstance(proxy, BindingProxy):
+            return proxy
         raise _NotPlain
 
     return convert

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from typing import Any
 
 from flarebed.emulator.runtime.python.data import JsArray
@@ -132,6 +133,11 @@ class Headers(Keyed):
 
 
 def _key(name: Any) -> str:
+    return _key_of(name if type(name) is str else string(name))
+
+
+@lru_cache(256)
+def _key_of(name: str) -> str:
     text = string(name)
     if not _NAME(text):
         raise throw("Invalid header name.", "TypeError")
