@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import random
 from collections.abc import Coroutine
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
 from flarebed.bindings.clock import VirtualClock
-from flarebed.bindings.kind import Surroundings
+from flarebed.bindings.kind import Modes, Surroundings
 from flarebed.bindings.store import Store
 
 T = TypeVar("T")
@@ -28,6 +29,7 @@ class Bench:
     flags: frozenset[str] = frozenset({"queues_json_messages", "queue_expose_error_codes"})
     logged: list[tuple[str, str]] = field(default_factory=list)
     start_ms: float = 1_767_225_600_000.0
+    modes: Modes = field(default_factory=Modes)
 
     def __post_init__(self) -> None:
         loop = asyncio.get_running_loop()
@@ -40,4 +42,6 @@ class Bench:
             "worker",
             self.flags,
             lambda level, text: self.logged.append((level, text)),
+            self.modes,
+            random.Random(0),
         )

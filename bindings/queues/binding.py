@@ -209,7 +209,8 @@ def _check_batch(messages: list[Outgoing], delay_s: int) -> None:
         raise errors.item_too_long(max(lengths), MAX_MESSAGE_BYTES)
     if sum(lengths) > MAX_BATCH_BYTES:
         raise errors.batch_too_long(sum(lengths), MAX_BATCH_BYTES)
-    _check_delay(delay_s)
+    if not 0 <= delay_s <= MAX_DELAY_S:
+        raise errors.wrong_batch_delay(delay_s, MAX_DELAY_S)
     for message in messages:
         _check_delay(message.delay_s)
         _check_json(message)

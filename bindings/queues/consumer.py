@@ -11,7 +11,7 @@ https://developers.cloudflare.com/queues/configuration/batching-retries/
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final, NamedTuple
 
@@ -20,10 +20,13 @@ from flarebed.bindings.errors import JsError
 from flarebed.bindings.kind import Surroundings
 from flarebed.bindings.queues.backlog import Backlog, Lease, Message
 from flarebed.bindings.queues.binding import QueueController
+from flarebed.bindings.queues.disorder import Disorder
 from flarebed.bindings.queues.spec import QueueConsumerSpec
 from flarebed.bindings.queues.verdict import Verdict
 
 MAX_CONCURRENCY: Final = 250
+MAX_WALL_MS: Final = 15 * 60_000
+"""How long a consumer may take for a batch: https://developers.cloudflare.com/queues/platform/limits/."""
 DRAIN_MS: Final = 30_000
 """How long a batch may go on when the process stops owning; then it is cancelled, which is a failed attempt."""
 FAILURE_PAUSE_MS: Final = 1_000
@@ -35,7 +38,7 @@ class Ending(NamedTuple):
     dead letter queue; and what the log says once that is on disk."""
 
     lease: Lease
-    retries: list[tuple[Message, float]]
+    again: list[tuple[Message, float]]
     dead: list[Message]
     told: list[tuple[str, str]]
 
@@ -58,7 +61,8 @@ class Consumer:
         self._backlog = backlog
         self._dead_letters = dead_letters
         self._buried = buried
-        self._batch_size = max(1, int(spec.max_batch_size))
+        self._batching = spec.batching(around.modes.queue_defaults)
+        self._disorder = Disorder(around)
         self._slots = min(int(spec.max_concurrency or 1), MAX_CONCURRENCY)
         self._tasks: set[asyncio.Task[None]] = set()
         self._running = 0
@@ -70,6 +74,9 @@ class Consumer:
     async def start(self) -> None:
         """What a process that died left in delivery has failed."""
         self.owned = True
+        if self._backlog.look().paused:
+            queue = self._spec.queue
+            self._log("warn", f'Queue "{queue}" is paused: `flarebed queues resume {queue}` lets it deliver.')
         for lease in self._backlog.leases():
             await self._end(self._ending(lease, [(message, self._spec.retry_delay) for message in lease.messages]))
         self._turn()
@@ -95,29 +102,45 @@ class Consumer:
         self._turn_is_coming = False
         if not self.owned:
             return
+        try:
+            self._take_turn()
+        except Exception as error:  # a full disk, say
+            self._tell(error)
+            self._wake_at(self._clock.now_ms() + FAILURE_PAUSE_MS)
+
+    def _take_turn(self) -> None:
         now_ms = self._clock.now_ms()
-        metrics, visible_ms = self._backlog.look()
+        metrics, visible_ms, paused = self._backlog.look()
+        if paused:
+            self._due_ms = None
+            self._wake_at(None)
+            return
         waiting = metrics.messages
         while waiting and self._running < self._slots and self._is_due(waiting, now_ms):
             waiting -= self._start_batch()
         due_ms = self._next_due_ms(now_ms) if waiting else None
         self._due_ms = due_ms
+        if visible_ms is not None and visible_ms <= now_ms:
+            self.poke()  # more of the delayed are due than appear at once
+            visible_ms = None
         wakes = [when_ms for when_ms in (visible_ms, due_ms if self._running < self._slots else None) if when_ms]
         only_delayed = visible_ms is not None and due_ms is None and not self._backlog.has_retries()
         self._wake_at(min(wakes, default=None), durable=only_delayed)
 
     def _is_due(self, waiting: int, now_ms: float) -> bool:
-        return waiting >= self._batch_size or now_ms >= self._next_due_ms(now_ms)
+        return waiting >= self._batching.size or now_ms >= self._next_due_ms(now_ms)
 
     def _next_due_ms(self, now_ms: float) -> float:
         """When what waits goes, full batch or not."""
-        return self._due_ms if self._due_ms is not None else now_ms + self._spec.max_batch_timeout * 1000
+        return self._due_ms if self._due_ms is not None else now_ms + self._batching.timeout_s * 1000
 
     def _start_batch(self) -> int:
         self._due_ms = None
-        lease = self._backlog.lease(self._batch_size)
+        self._disorder.mix(self._backlog, self._batching.size)
+        lease = self._backlog.lease(self._batching.size)
         self._running += 1
-        task = self._clock.spawn(self._deliver(lease), f"queue {self._spec.queue}")
+        work = self._deliver(lease, self._backlog.committed())
+        task = self._clock.spawn(work, f"queue {self._spec.queue}")
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return len(lease.messages)
@@ -134,12 +157,12 @@ class Consumer:
             timer.cancel()
         self._timer = None if when_ms is None else self._clock.call_at(when_ms, self._turn, durable=durable)
 
-    async def _deliver(self, lease: Lease) -> None:
+    async def _deliver(self, lease: Lease, leased: asyncio.Future[None]) -> None:
         try:
-            await self._backlog.committed()
+            await leased
             await self._deliver_and_end(lease)
         except Exception as error:  # a full disk, say: what was not committed is still to be delivered
-            self._log("error", f"Queue {self._spec.queue}: {error}")
+            self._tell(error)
             await self._clock.sleep(FAILURE_PAUSE_MS)
         finally:
             self._running -= 1
@@ -150,17 +173,21 @@ class Consumer:
         started_ms = int(self._clock.now_ms())
         threw = await self._throws(lease, verdict)
         elapsed_ms = int(self._clock.now_ms()) - started_ms
-        failed = []
+        failed, done = [], []
         for message in lease.messages:
             delay_s = verdict.retry_delay_s(message.id, self._spec.retry_delay, threw=threw)
-            if delay_s is not None:
+            if delay_s is None:
+                done.append(message)
+            else:
                 failed.append((message, delay_s))
-        total = len(lease.messages)
-        summary = f"QUEUE {self._spec.queue} {total - len(failed)}/{total} ({elapsed_ms}ms)"
-        await self._end(self._ending(lease, failed, ("info", summary)))
+        summary = f"QUEUE {self._spec.queue} {len(done)}/{len(lease.messages)} ({elapsed_ms}ms)"
+        await self._end(self._ending(lease, failed, done, ("info", summary)))
 
     async def _throws(self, lease: Lease, verdict: Verdict) -> bool:
         """Run the handler; whether it failed. Who runs it has reported what a Worker threw."""
+        task = asyncio.current_task()
+        assert task is not None
+        limit = self._clock.call_later(MAX_WALL_MS, self._stop_handler, task)
         try:
             metrics = self._backlog.metrics()
             await self._dispatch.queue(QueueController(self._spec.queue, lease.messages, metrics, verdict))
@@ -169,12 +196,26 @@ class Consumer:
         except Exception as error:
             self._log("error", f"Queue {self._spec.queue}: {type(error).__name__}: {error}")
             return True
+        finally:
+            limit.cancel()
         return False
 
-    def _ending(self, lease: Lease, failed: list[tuple[Message, float]], *told: tuple[str, str]) -> Ending:
-        retries = [(message, delay_s) for message, delay_s in failed if message.attempts < self._spec.max_retries]
-        dead = [message for message, _ in failed if message.attempts >= self._spec.max_retries]
-        return Ending(lease, retries, dead, [*(self._told_of_failure(message) for message, _ in failed), *told])
+    def _stop_handler(self, task: asyncio.Task[None]) -> None:
+        limit = f"{MAX_WALL_MS // 60_000} minutes"
+        self._log("error", f'Queue "{self._spec.queue}": a batch took {limit}, the limit of a consumer; it has failed.')
+        task.cancel()
+
+    def _ending(
+        self,
+        lease: Lease,
+        failed: list[tuple[Message, float]],
+        done: Sequence[Message] = (),
+        *told: tuple[str, str],
+    ) -> Ending:
+        retries = [(message, delay_s) for message, delay_s in failed if message.attempts < self._batching.retries]
+        dead = [message for message, _ in failed if message.attempts >= self._batching.retries]
+        again = [*retries, *self._disorder.repeats(done)]
+        return Ending(lease, again, dead, [*(self._told_of_failure(message) for message, _ in failed), *told])
 
     async def _end(self, ending: Ending) -> None:
         """The delivery is over. Nothing waits for that to be on disk; if it can't be, it is said again.
@@ -183,11 +224,11 @@ class Consumer:
         """
         try:
             if ending.dead and self._dead_letters is not None:
-                self._dead_letters.bury(ending.dead)
+                self._dead_letters.take_over(ending.dead)
                 await self._dead_letters.durable()
                 self._buried()
                 ending = ending._replace(dead=[])
-            self._backlog.settle(ending.lease, ending.retries)
+            self._backlog.settle(ending.lease, ending.again)
         except Exception as error:
             self._end_again(ending, error)
         else:
@@ -203,15 +244,18 @@ class Consumer:
 
     def _end_again(self, ending: Ending, error: BaseException) -> None:
         if self.owned:
-            self._log("error", f"Queue {self._spec.queue}: {error}")
+            self._tell(error)
             name = f"end of queue {self._spec.queue}"
             self._clock.call_later(FAILURE_PAUSE_MS, lambda: self._clock.spawn(self._end(ending), name))
 
+    def _tell(self, error: BaseException) -> None:
+        self._log("error", f"Queue {self._spec.queue}: {error}")
+
     def _told_of_failure(self, message: Message) -> tuple[str, str]:
         name = f'message "{message.id}" on queue "{self._spec.queue}"'
-        if message.attempts < self._spec.max_retries:
+        if message.attempts < self._batching.retries:
             return "debug", f"Retrying {name}..."
-        attempts = self._spec.max_retries + 1
+        attempts = self._batching.retries + 1
         after = f"after {attempts} failed attempt{'s' if attempts > 1 else ''}"
         if self._spec.dead_letter_queue is None:
             return "warn", f"Dropped {name} {after}!"

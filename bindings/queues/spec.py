@@ -1,14 +1,16 @@
 """`queues` of the wrangler config: producers (bindings) and consumers (which queues call the Worker's `queue`).
 
 https://developers.cloudflare.com/queues/configuration/configure-queues/. Defaults are production's; wrangler dev's own
-(batches of 5, 1 second, 2 retries) would hide what a deployed consumer does.
+would hide what a deployed consumer does, so they have to be asked for (`kind.Modes.queue_defaults`).
 """
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from flarebed.bindings.entry import Entry, as_json, complain_of_unknown, entries, fields_of
 from flarebed.bindings.kind import Section
@@ -22,6 +24,23 @@ _RANGES = {
 }
 """What production accepts when a consumer is deployed: https://developers.cloudflare.com/queues/platform/limits/."""
 _CONSUMER_FIELDS = ("queue", "type", "dead_letter_queue", "visibility_timeout_ms", *_RANGES)
+
+
+_NAME: Final = re.compile("[a-z0-9-]{1,63}")
+"""https://developers.cloudflare.com/queues/configuration/configure-queues/: what the API takes as a queue's name."""
+
+
+@dataclass(frozen=True)
+class Batching:
+    """How a consumer's batches are made, and how often a message is retried. `timeout_s`: the longest wait for one."""
+
+    size: int
+    timeout_s: float
+    retries: int
+
+
+DEFAULTS: Final = {"production": Batching(10, 5, 3), "wrangler": Batching(5, 1, 2)}
+"""By `Modes.queue_defaults`. Wrangler's are those of miniflare (workers/queues/constants.ts)."""
 
 
 @dataclass(frozen=True)
@@ -38,18 +57,26 @@ class QueueProducerSpec:
 
 @dataclass(frozen=True)
 class QueueConsumerSpec:
-    """The Worker consumes `queue`. `max_batch_timeout` and `retry_delay` are seconds."""
+    """The Worker consumes `queue`; None is what the config leaves open. `max_batch_timeout`, `retry_delay`: seconds."""
 
     queue: str
-    max_batch_size: int = 10
-    max_batch_timeout: float = 5
-    max_retries: int = 3
+    max_batch_size: int | None = None
+    max_batch_timeout: float | None = None
+    max_retries: int | None = None
     dead_letter_queue: str | None = None
     max_concurrency: int | None = None
     retry_delay: float = 0
 
     def rows(self) -> Sequence[tuple[str, str]]:
         return []
+
+    def batching(self, defaults: str) -> Batching:
+        default = DEFAULTS[defaults]
+        return Batching(
+            default.size if self.max_batch_size is None else self.max_batch_size,
+            default.timeout_s if self.max_batch_timeout is None else self.max_batch_timeout,
+            default.retries if self.max_retries is None else self.max_retries,
+        )
 
 
 def parse(section: Section) -> tuple[QueueProducerSpec | QueueConsumerSpec, ...]:
@@ -60,6 +87,7 @@ def parse(section: Section) -> tuple[QueueProducerSpec | QueueConsumerSpec, ...]
     complain_of_unknown(section.complaints, section.field, value, ("consumers", "producers"))
     consumers = tuple(_consumers(_part(section, "consumers"))) if "consumers" in value else ()
     producers = tuple(_producers(_part(section, "producers"))) if "producers" in value else ()
+    _check_consumers(section, consumers)
     return (*producers, *consumers)
 
 
@@ -81,6 +109,8 @@ def _producer(entry: Entry) -> QueueProducerSpec:
             f'"{entry.path}" bindings should optionally have a non-empty string "queue" field'
             f" but got {as_json(entry.value)}."
         )
+    else:
+        _check_name(entry, "queue", queue)
     delay = entry.optional("delivery_delay", "number", owner="")
     if "delivery_delay" in entry.fields:
         entry.complaints.warn(
@@ -113,6 +143,7 @@ def _consumers(section: Section) -> Iterator[QueueConsumerSpec]:
 def _consumer(entry: Entry) -> QueueConsumerSpec:
     entry.only(*_CONSUMER_FIELDS)
     queue = entry.required("queue", owner="")
+    _check_name(entry, "queue", queue)
     kind = entry.fields.get("type", "worker")
     if kind != "worker":
         entry.error(
@@ -127,9 +158,29 @@ def _consumer(entry: Entry) -> QueueConsumerSpec:
         "dead_letter_queue": entry.optional("dead_letter_queue", owner=""),
         "max_concurrency": _number(entry, "max_concurrency"),
     }
+    _check_name(entry, "dead_letter_queue", settings["dead_letter_queue"])
     entry.optional("visibility_timeout_ms", "number", owner="")  # of pull consumers
     settings["retry_delay"] = _number(entry, "retry_delay")
     return QueueConsumerSpec(queue, **{name: value for name, value in settings.items() if value is not None})
+
+
+def _check_consumers(section: Section, consumers: Sequence[QueueConsumerSpec]) -> None:
+    """What miniflare says when it starts. Of two consumers of a queue wrangler hands it the last one alone."""
+    for queue, count in Counter(consumer.queue for consumer in consumers).items():
+        if count > 1:
+            section.complaints.warn(f'Multiple consumers defined for queue "{queue}": the last one counts.')
+    for consumer in consumers:
+        if consumer.queue == consumer.dead_letter_queue:
+            section.complaints.error(f'Dead letter queue for queue "{consumer.queue}" cannot be itself')
+
+
+def _check_name(entry: Entry, field: str, name: str | None) -> None:
+    """Wrangler takes any name; no such queue can be created."""
+    if name and not _NAME.fullmatch(name):
+        entry.complaints.warn(
+            f'"{entry.path}.{field}" is {as_json(name)}, but production has no such queue: '
+            "a name is 1 to 63 lower-case letters, digits and hyphens."
+        )
 
 
 def _number(entry: Entry, name: str) -> int | None:

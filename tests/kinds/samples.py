@@ -85,8 +85,8 @@ SAMPLES: dict[str, Sample] = {
             {"binding": "JOBS", "queue": "jobs", "delivery_delay": None},
             {
                 "queue": "jobs",
-                "max_batch_size": 10,
-                "max_batch_timeout": 5,
+                "max_batch_size": None,
+                "max_batch_timeout": None,
                 "max_retries": 2,
                 "dead_letter_queue": "failed",
                 "max_concurrency": None,

@@ -20,7 +20,7 @@ KIND_FILES = frozenset({"__init__", "spec", "engine", "binding", "errors", "comm
 KIND_PARTS: dict[str, frozenset[str]] = {
     "kv": frozenset({"namespace"}),
     "d1": frozenset({"database", "lane", "parameters", "migrations", "splitter"}),
-    "queues": frozenset({"backlog", "body", "consumer", "verdict"}),
+    "queues": frozenset({"backlog", "body", "consumer", "disorder", "verdict"}),
     "workflows": frozenset({
         "workflow", "run", "step", "attempts", "outcome", "rollback", "retry", "duration", "streams",
         "journal", "agenda", "history", "listing", "hibernation", "retention", "schedule", "subscription", "timeline",

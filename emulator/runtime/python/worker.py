@@ -34,6 +34,8 @@ NO_UPGRADE = (
     '"Upgrade: websocket".'
 )
 """workerd src/workerd/api/http.c++"""
+NO_WAIT = "queue_consumer_no_wait_for_wait_until"
+"""The compatibility flag with which a batch is over when the handler has returned, whatever it gave to waitUntil."""
 HUNG = (
     "The Workers runtime canceled this request because it detected that your Worker's code had hung and would never "
     "generate a response. Refer to: https://developers.cloudflare.com/workers/observability/errors/"
@@ -114,7 +116,7 @@ class PythonWorker:
     # Dispatch.
 
     async def queue(self, batch: Any) -> None:
-        await self._event("queue", to_python(batch))
+        await self._event("queue", to_python(batch), waits=NO_WAIT not in self.services.flags)
 
     async def run_workflow(self, class_name: str, event: Any, step: Any) -> Any:
         io = IoContext(self.loop, self.services)
@@ -143,19 +145,27 @@ class PythonWorker:
         assert self._entrypoints is not None, "load() comes first"
         return self._entrypoints
 
-    async def _event(self, handler: str, argument: Any) -> None:
-        """A handler without an answer; it is over when its waitUntil work is, whose failure fails it too."""
+    async def _event(self, handler: str, argument: Any, *, waits: bool = True) -> None:
+        """A handler without an answer; if it `waits`, it is over when its waitUntil work is, whose failure fails it.
+
+        Cancelled, neither goes on.
+        """
         io = IoContext(self.loop, self.services)
         over = self._host.create_future()
         io.on_closed = lambda: None if over.done() else over.set_result(None)
         try:
             await self._run(io, self._exports.event(handler, argument, self._env, ExecutionContext(io)))
             io.answer()
-            await over
+            if waits:
+                await over
+        except asyncio.CancelledError:
+            for task in list(io.waiting):
+                task.cancel()
+            raise
         except Exception as error:
             io.answer()
             raise self._thrown(error, report=True) from error
-        if io.failures:
+        if waits and io.failures:
             raise self._thrown(io.failures[0])
 
     async def _run(self, io: IoContext, work: Coroutine[Any, Any, Any]) -> Any:

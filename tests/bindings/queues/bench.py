@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from flarebed.bindings.errors import JsError
+from flarebed.bindings.kind import Modes
 from flarebed.bindings.queues import engine
 from flarebed.bindings.queues.binding import QueueController, WorkerQueue
 from flarebed.bindings.queues.engine import QueueSpec
@@ -44,8 +45,9 @@ class Worker:
 class QueueBench(Bench):
     """`send` is the binding of queue "q", which `spec` consumes (nobody, without one)."""
 
-    def __init__(self, root: Path, *specs: QueueSpec, flags: frozenset[str] | None = None) -> None:
-        super().__init__(root, Worker(), **({} if flags is None else {"flags": flags}))
+    def __init__(self, root: Path, *specs: QueueSpec, flags: frozenset[str] | None = None, **modes: Any) -> None:
+        chosen = {} if flags is None else {"flags": flags}
+        super().__init__(root, Worker(), modes=Modes(**modes), **chosen)
         self.worker: Worker = self.dispatch
         self.resources = engine.open((QueueProducerSpec("Q", "q"), *specs), self.around)
         self.q = self.producer("Q")

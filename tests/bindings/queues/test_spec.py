@@ -25,7 +25,7 @@ def test_producers_and_consumers() -> None:
     assert specs == (
         QueueProducerSpec("Q", "q"),
         QueueProducerSpec("R", "R"),
-        QueueConsumerSpec("q", 10, 5, 3, None, None, 0),
+        QueueConsumerSpec("q", None, None, None, None, None, 0),
         QueueConsumerSpec("r", 5, 1, 0, "d", 2, 30),
     )
     assert (errors, warnings) == ([], [])
