@@ -39,7 +39,7 @@ _TICKS: Final = 5
 _RENAME_TO_RESERVED: Final = re.compile(r"\brename\s+to\s+[\"'`\[]?_cf_", re.IGNORECASE)
 _FORBIDDEN_FUNCTION: Final = re.compile(r"not authorized to use function: (\w+)")
 _NO_STATUS: Final[Mapping[str, int]] = {}
-_FREE: Final = Cost(0, 0, (), (), False, 0, 0, False)
+_FREE: Final = Cost(0, 0, (), (), False, 0, 0, False, True)
 
 
 class SqlError(Exception):
@@ -271,6 +271,8 @@ class SqlDatabase:
         except UnicodeError:
             return _FREE  # running it says more
         plan.cost = cost_of(program)
+        if not plan.cost.gives_rows:
+            plan.columns = ()  # which the cursor says only by an exception
         return plan.cost
 
     def _keep_status(self, event: dict[str, Any]) -> None:

@@ -53,6 +53,7 @@ class Cost:
     per_change: int
     single_writes: int
     has_triggers: bool
+    gives_rows: bool
 
     @cached_property
     def is_fixed(self) -> bool:
@@ -108,6 +109,7 @@ def cost_of(program: Sequence[tuple[Any, ...]]) -> Cost:
         any(row[1] == "Count" for row in main),
         *_writes(main),
         program[-1][0] < len(program) - 1,
+        any(row[1] == "ResultRow" for row in main),
     )
 
 

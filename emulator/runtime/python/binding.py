@@ -22,6 +22,8 @@ from flarebed.emulator.runtime.python.proxy import (
     to_python,
 )
 
+_ABSENT = object()
+
 
 class BindingProxy(JsProxy):
     """A binding object; subclasses are made per class by `proxy_class`."""
@@ -41,10 +43,9 @@ class BindingProxy(JsProxy):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
-        try:
-            value = getattr(self._target, name)
-        except AttributeError:
-            raise AttributeError(name) from None
+        value = getattr(self._target, name, _ABSENT)
+        if value is _ABSENT:
+            raise AttributeError(name)
         return to_python(value)
 
 
