@@ -33,7 +33,7 @@ ONLY_LAST_BINDS: Final = (
 
 _ROW_VERBS: Final = frozenset({"SELECT", "VALUES", "WITH", "INSERT", "UPDATE", "DELETE", "REPLACE"})
 _COUNTED_VERBS: Final = _ROW_VERBS | {"CREATE", "DROP"}
-_READING_VERBS: Final = frozenset({"SELECT", "VALUES", "EXPLAIN", "PRAGMA"})
+READING_VERBS: Final = frozenset({"SELECT", "VALUES", "EXPLAIN", "PRAGMA"})
 _PLANS: Final = 512
 _TICKS: Final = 5
 _RENAME_TO_RESERVED: Final = re.compile(r"\brename\s+to\s+[\"'`\[]?_cf_", re.IGNORECASE)
@@ -130,8 +130,7 @@ class SqlDatabase:
     def plan(self, sql: str) -> Plan:
         plan = self._plans.get(sql)
         if plan is None:
-            if len(sql.encode("utf-8", "replace")) > MAX_SQL_BYTES:
-                raise SqlError("statement too long: SQLITE_TOOBIG")
+            _check_length(sql)
             if len(self._plans) >= _PLANS:
                 self._plans.clear()
             plan = self._plans[sql] = _plan(sql)
@@ -162,6 +161,20 @@ class SqlDatabase:
             raise self._translate(error) from None
         finally:
             self._authorizer.trusted = False
+
+    def stream(self, sql: str) -> Iterator[Row]:
+        """The rows of a query of our own as they are asked for; the caller holds a transaction meanwhile."""
+        self._authorizer.trusted = True
+        try:
+            cursor = self.connection.cursor().execute(sql)
+        except apsw.Error as error:
+            raise self._translate(error) from None
+        finally:
+            self._authorizer.trusted = False
+        try:
+            yield from cursor
+        except UnicodeDecodeError as error:
+            raise _not_utf8(error) from None
 
     def rows(self, sql: str, values: Sequence[SqlValue]) -> tuple[Columns, list[Row]]:
         """What `run` answers, uncounted."""
@@ -195,6 +208,12 @@ class SqlDatabase:
         by_triggers = total - changes if cost.has_triggers else 0
         rows_read = cost.rows_read(self._status if cost.needs_status else _NO_STATUS, rows, changes)
         return Answer(columns, rows, rows_read, cost.rows_written(changes, by_triggers))
+
+    def run_once(self, sql: str, verb: str) -> tuple[Columns, list[Row]]:
+        """One statement that does not come again, so no plan of it is kept. The caller holds a transaction."""
+        _check_length(sql)
+        statement = Statement(without_limit(sql, verb), verb)
+        return self._run_last(Plan((statement,), is_single=False, is_reading=False), ())
 
     def column_names(self, sql: str, values: Sequence[SqlValue]) -> Columns:
         """The names that an answer without rows would have had; nothing is run."""
@@ -252,7 +271,7 @@ class SqlDatabase:
         except UnicodeEncodeError:
             return self._run(_well_formed_statement(statement), [_well_formed(value) for value in values], plan)
         except UnicodeDecodeError as error:
-            raise SqlError(f"Text in the result is not UTF-8: {error.reason}") from None
+            raise _not_utf8(error) from None
 
     def _check(self, statement: Statement) -> None:
         if not statement.verb:
@@ -305,13 +324,22 @@ def error_text(error: Any) -> str:
     return text
 
 
+def _not_utf8(error: UnicodeDecodeError) -> SqlError:
+    return SqlError(f"Text in the result is not UTF-8: {error.reason}")
+
+
+def _check_length(sql: str) -> None:
+    if len(sql.encode("utf-8", "replace")) > MAX_SQL_BYTES:
+        raise SqlError("statement too long: SQLITE_TOOBIG")
+
+
 def _plan(sql: str) -> Plan:
     split = split_statements(sql) or (Statement(sql, ""),)
     statements = tuple(replace(statement, text=without_limit(statement.text, statement.verb)) for statement in split)
     return Plan(
         statements,
         is_single=len(statements) == 1 and statements[0].verb in _ROW_VERBS,
-        is_reading=all(statement.verb in _READING_VERBS for statement in statements),
+        is_reading=all(statement.verb in READING_VERBS for statement in statements),
     )
 
 

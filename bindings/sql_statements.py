@@ -65,6 +65,12 @@ def split_statements(sql: str) -> tuple[Statement, ...]:
     return tuple(found)
 
 
+def quoted(name: str) -> str:
+    """As an identifier."""
+    doubled = name.replace('"', '""')
+    return f'"{doubled}"'
+
+
 def _makes_trigger(words: list[str]) -> bool:
     """`[EXPLAIN [QUERY PLAN]] CREATE [TEMP|TEMPORARY] TRIGGER`, whose body has semicolons of its own."""
     if words[0] == "EXPLAIN":

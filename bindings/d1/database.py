@@ -7,7 +7,8 @@ file. Work runs on the loop while it is short, else in the database's thread (`l
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar
 
@@ -81,9 +82,15 @@ class Database:
 
     def query_now(self, queries: Sequence[Query]) -> list[Result]:
         """As `query`, blocking for as long as it takes: for a command that has nothing else to do."""
+        with self.connected() as database:
+            return self._transact(database, queries, self._answer_one)
+
+    @contextmanager
+    def connected(self) -> Iterator[SqlDatabase]:
+        """A connection to be used in one go, by whoever has nothing else to do: it waits for others' locks."""
         database = SqlDatabase(self.path, self._synchronous, BUSY_TIMEOUT_MS)
         try:
-            return self._transact(database, queries, self._answer_one)
+            yield database
         except Locked:
             raise SqlError(LOCKED) from None
         finally:
@@ -156,7 +163,7 @@ class Database:
 
     def _transact(self, database: SqlDatabase, queries: Sequence[Query], run: Run[T]) -> list[T]:
         """In a transaction of ours, where a deferred foreign key fails at the commit rather than at the statement."""
-        texts = {sql for sql, _ in queries if not _is_comment(sql)}
+        texts = {sql for sql, _ in queries if not is_comment(sql)}
         if not texts:
             raise SqlError(NO_STATEMENTS)
         with database.transaction(writes=_writes(database, texts)):
@@ -193,7 +200,7 @@ def _writes(database: SqlDatabase, texts: Collection[str]) -> bool:
     return not all(database.plan(sql).is_reading for sql in texts)
 
 
-def _is_comment(sql: str) -> bool:
+def is_comment(sql: str) -> bool:
     return not sql or sql.isspace() or ("--" in sql and not _COMMENT_LINE.sub("", sql).strip())
 
 

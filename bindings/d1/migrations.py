@@ -1,4 +1,4 @@
-"""Migrations as wrangler applies them: numbered SQL files, each with the note that it was applied in one batch.
+"""Migrations as wrangler applies them: numbered SQL files, each with the note that it was applied in one transaction.
 
 Both wrangler's table and its file names are kept, so that either tool goes on where the other stopped.
 Source: workers-sdk packages/wrangler/src/d1/migrations/helpers.ts.
@@ -8,64 +8,114 @@ from __future__ import annotations
 
 import fnmatch
 import math
+import os
+import posixpath
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from flarebed.bindings.d1 import script
 from flarebed.bindings.d1.database import Database
 from flarebed.bindings.d1.spec import D1DatabaseSpec
-from flarebed.bindings.d1.splitter import split_queries
+from flarebed.bindings.d1.splitter import split
+from flarebed.bindings.errors import UserError
+from flarebed.bindings.sql_statements import quoted
 
-DEFAULT_PATTERN: Final = "*.sql"
+DRIZZLE_PATTERN: Final = "*/migration.sql"
 _LEADING_NUMBER: Final = re.compile(r"\s*([+-]?[0-9]+)")
+_NO_FOLDER_SET: Final = (
+    '`migrations_pattern: "{pattern}"` in your {config} file but have not set `migrations_dir` for this D1 binding.\n\n'
+    "When `migrations_pattern` is set, `migrations_dir` must also be set, and `migrations_pattern` must start with "
+    "`${{migrations_dir}}/`. Add a `migrations_dir` entry to your {config} file (for example, "
+    '`"migrations_dir": "migrations"`).'
+)
+_OTHER_FOLDER: Final = (
+    'The configured `migrations_pattern: "{pattern}"` in your {config} file must start with `{folder}/` to match '
+    '`"migrations_dir": "{folder}"`.\n\nEither change `migrations_pattern` so it starts with `{folder}/` (for example, '
+    '`"{folder}/*.sql"`), or change `migrations_dir` to match the start of your pattern.'
+)
+
+
+@dataclass(frozen=True)
+class Migrations:
+    """Where a database's migrations are. `name` is the folder as the config has it, `pattern` is relative to it."""
+
+    folder: Path
+    name: str
+    pattern: str
+    table: str
+
+    @classmethod
+    def of(cls, spec: D1DatabaseSpec, root: Path, config: str = "Wrangler configuration") -> Migrations:
+        """`root` is the folder of the config, whose file's name is `config`.
+
+        UserError if `migrations_pattern` and `migrations_dir` don't go together.
+        """
+        name = normal(spec.migrations_dir)
+        words = {"pattern": spec.migrations_pattern, "config": config, "folder": name}
+        if spec.migrations_pattern is None:
+            pattern = "*.sql"
+        elif not spec.has_migrations_dir:
+            raise UserError("You have set " + _NO_FOLDER_SET.format(**words))
+        else:
+            whole = normal(spec.migrations_pattern)
+            pattern = whole if name == "." else whole.removeprefix(f"{name}/")
+            if pattern == whole and name != ".":
+                raise UserError(_OTHER_FOLDER.format(**words))
+        return cls(root / name, name, pattern, spec.migrations_table)
+
+    def found(self, pattern: str | None = None) -> list[str]:
+        """Names of the files, as paths with forward slashes, in the order in which they are applied."""
+        patterns = (pattern or self.pattern).split("/")
+        files = _files(self.folder, None if "**" in patterns else len(patterns))
+        return sorted((name for name in files if _matches(name.split("/"), patterns)), key=_order)
+
+    def pending(self, database: Database) -> list[str]:
+        """The names of the files that the table does not have, in order. Makes the table if it is missing."""
+        database.query_now([(_table_ddl(self.table), ())])
+        [applied] = database.query_now([(f"SELECT name FROM {quoted(self.table)} ORDER BY id", ())])
+        done = {row[0] for row in applied.rows}
+        return [name for name in self.found() if name not in done]
+
+    def apply(self, database: Database, name: str) -> int:
+        """Run the file and note it, all or nothing, and say how many statements that was. ScriptError."""
+        literal = name.replace("'", "''")
+        text = (self.folder / name).read_text("utf-8-sig", "replace")
+        noted = f"{text}\nINSERT INTO {quoted(self.table)} (name)\nvalues ('{literal}');"
+        return script.run(database, split([noted]), source=f"{self.name}/{name}")
+
+    def next_number(self) -> int:
+        """One more than the highest number in use."""
+        numbers = (_number(name.split("/")[0]) for name in self.found())
+        return 1 + max((int(number) for number in numbers if math.isfinite(number)), default=0)
+
+    def matches(self, name: str) -> bool:
+        return _matches(name.split("/"), self.pattern.split("/"))
 
 
 def apply_pending(database: Database, spec: D1DatabaseSpec, root: Path) -> list[str]:
-    """Apply what is pending and return the names; SqlError at the first that fails, the ones before it stay.
-
-    `root` is the folder of the config.
-    """
-    folder = root / spec.migrations_dir
-    names = pending(database, folder, spec.migrations_table, pattern_of(spec))
+    """Apply what is pending and return the names; ScriptError at the first that fails, the ones before it stay."""
+    migrations = Migrations.of(spec, root)
+    names = migrations.pending(database)
     for name in names:
-        apply(database, name, (folder / name).read_text("utf-8"), spec.migrations_table)
+        migrations.apply(database, name)
     return names
 
 
-def pattern_of(spec: D1DatabaseSpec) -> str:
-    """`migrations_pattern` is written relative to the config's folder; this is relative to `migrations_dir`."""
-    if spec.migrations_pattern is None:
-        return DEFAULT_PATTERN
-    pattern, folder = _normal(spec.migrations_pattern), _normal(spec.migrations_dir)
-    return pattern.removeprefix(f"{folder}/")
+def normal(path: str) -> str:
+    """With forward slashes, without `./` at its beginning and `/` at its end."""
+    return posixpath.normpath(path.replace("\\", "/"))
 
 
-def pending(database: Database, folder: Path, table: str, pattern: str = DEFAULT_PATTERN) -> list[str]:
-    """The names of the files in `folder` that `table` does not have, in order. Makes the table if it is missing."""
-    database.query_now([(_table_ddl(table), ())])
-    [applied] = database.query_now([(f"SELECT name FROM {_quoted(table)} ORDER BY id", ())])
-    done = {row[0] for row in applied.rows}
-    return [name for name in found(folder, pattern) if name not in done]
-
-
-def apply(database: Database, name: str, sql: str, table: str) -> None:
-    """Run the file's text and note it, all or nothing; SqlError with SQLite's text."""
-    literal = name.replace("'", "''")
-    noted = f"{sql}\nINSERT INTO {_quoted(table)} (name)\nvalues ('{literal}');"
-    database.query_now([(query, ()) for query in split_queries(noted)])
-
-
-def found(folder: Path, pattern: str = DEFAULT_PATTERN) -> list[str]:
-    """The migrations in `folder`, as paths with forward slashes, in the order in which they are applied."""
-    files = (path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
-    return sorted((name for name in files if _matches(name.split("/"), pattern.split("/"))), key=_order)
-
-
-def next_number(folder: Path, pattern: str = DEFAULT_PATTERN) -> int:
-    """One more than the highest number in use."""
-    numbers = (_number(name.split("/")[0]) for name in found(folder, pattern))
-    return 1 + max((int(number) for number in numbers if math.isfinite(number)), default=0)
+def _files(folder: Path, deepest: int | None) -> Iterator[str]:
+    """Relative to the folder, with forward slashes; of at most `deepest` segments."""
+    for where, folders, names in os.walk(folder):
+        above = Path(where).relative_to(folder)
+        if deepest is not None and len(above.parts) + 1 >= deepest:
+            folders.clear()
+        yield from ((above / name).as_posix() for name in names)
 
 
 def _matches(parts: Sequence[str], patterns: Sequence[str]) -> bool:
@@ -89,19 +139,9 @@ def _number(segment: str) -> float:
     return int(match[1]) if match else math.inf
 
 
-def _normal(path: str) -> str:
-    parts = [part for part in path.replace("\\", "/").split("/") if part not in ("", ".")]
-    return "/".join(parts)
-
-
-def _quoted(name: str) -> str:
-    doubled = name.replace('"', '""')
-    return f'"{doubled}"'
-
-
 def _table_ddl(table: str) -> str:
     return (
-        f"CREATE TABLE IF NOT EXISTS {_quoted(table)}(\n"
+        f"CREATE TABLE IF NOT EXISTS {quoted(table)}(\n"
         "\t\tid         INTEGER PRIMARY KEY AUTOINCREMENT,\n"
         "\t\tname       TEXT UNIQUE,\n"
         "\t\tapplied_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP NOT NULL\n"

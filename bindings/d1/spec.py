@@ -23,6 +23,8 @@ class D1DatabaseSpec:
     migrations_table: str = "d1_migrations"
     migrations_dir: str = "./migrations"
     migrations_pattern: str | None = None
+    has_migrations_dir: bool = False
+    """Whether the config says it; otherwise it is the default."""
 
     @property
     def local_id(self) -> str:
@@ -63,4 +65,5 @@ def _database(entry: Entry) -> D1DatabaseSpec:
         table or D1DatabaseSpec.migrations_table,
         folder or D1DatabaseSpec.migrations_dir,
         pattern,
+        folder is not None,
     )

@@ -1,138 +1,231 @@
-"""`flarebed d1`: SQL and migrations on the local databases, beside a running `flarebed dev` or without one.
+"""`flarebed d1`: the local databases, beside a running `flarebed dev` or without one.
 
 Options and texts are those of wrangler 4.164 (packages/wrangler/src/d1). There is nothing remote here, so nothing is
-said of that, and nothing is asked before it is done.
+said of that. Migrations and export are in files of their own.
 """
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
+import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from tempfile import SpooledTemporaryFile
+from typing import IO, Any, Final, cast
 
-from flarebed.bindings.clock import RealClock
-from flarebed.bindings.d1 import engine, migrations
-from flarebed.bindings.d1.database import Database, Result
+from flarebed.bindings.clock import Clock
+from flarebed.bindings.d1 import engine, script
+from flarebed.bindings.d1.database import Database
+from flarebed.bindings.d1.errors import internal_error
+from flarebed.bindings.d1.parameters import to_objects
+from flarebed.bindings.d1.script import ScriptError
 from flarebed.bindings.d1.spec import D1DatabaseSpec
-from flarebed.bindings.d1.splitter import split_queries
-from flarebed.bindings.dispatch import Dispatch
+from flarebed.bindings.d1.splitter import split
+from flarebed.bindings.ecma import json_stringify, to_string
 from flarebed.bindings.errors import UserError
-from flarebed.bindings.kind import Surroundings
-from flarebed.bindings.sql import SqlError
-from flarebed.bindings.store import Store
-from flarebed.emulator.cli.tables import show_table
-from flarebed.emulator.config import Config, load
-from flarebed.emulator.server.log import line
+from flarebed.bindings.sql import Columns, CommitError, Row, SqlError
+from flarebed.emulator.cli.opening import OpenedProject, opened_project
+from flarebed.emulator.cli.sql_file import pieces
+from flarebed.emulator.cli.tables import show_table, table_text
+from flarebed.emulator.config import Config
+
+_IN_MEMORY_BYTES: Final = 1_000_000
+_REMOTE: Final = "flarebed is local: it doesn't reach Cloudflare's databases."
+_TABLES: Final = (
+    "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name NOT GLOB 'sqlite_*' AND name NOT GLOB '_cf_*'"
+)
 
 
 @dataclass(frozen=True)
 class Opened:
+    """A database; `name` is what the user calls it."""
+
+    name: str
     spec: D1DatabaseSpec
     database: Database
-    config: Config
-    state: Path
+    project: OpenedProject
 
-    @property
-    def migrations_folder(self) -> Path:
-        return self.config.root / self.spec.migrations_dir
-
-    def pending(self) -> list[str]:
-        if not self.migrations_folder.is_dir():
-            raise UserError(f"No migrations present at {self.migrations_folder}.")
-        pattern = migrations.pattern_of(self.spec)
-        return migrations.pending(self.database, self.migrations_folder, self.spec.migrations_table, pattern)
+    def say(self, doing: str) -> None:
+        folder = os.path.relpath(self.project.state / "v3" / "d1")
+        readable = folder if folder.startswith(".") else f"./{folder}"
+        print(f"🌀 {doing} local database {self.name} ({self.spec.local_id}) from {readable}:")
 
 
 @contextmanager
-def opened(name: str, config_file: Path | None, env: str | None, persist_to: Path | None) -> Iterator[Opened]:
-    """The database that the config calls `name`, by name, binding or id; SQLite's complaints become the user's."""
-    config = load(config_file, cwd=Path.cwd(), env=env, environ=os.environ)
-    spec = _find(cast("Sequence[D1DatabaseSpec]", config.specs.get("d1", ())), name, config)
-    state = persist_to.absolute() if persist_to else config.root / ".wrangler" / "state"
-    with asyncio.Runner() as runner:
-        loop = runner.get_loop()
-        store = Store(state, loop)
-        no_worker = cast("Dispatch", None)  # a command runs no Worker's code
-        around = Surroundings(RealClock(loop), store, no_worker, config.name, config.flags, _say)
+def opened(name: str, **project: Any) -> Iterator[Opened]:
+    """The database that the config calls `name`, by name, binding or id; what SQLite says is told as the user's."""
+    with opened_project(**project) as it:
+        spec = found(name, it.config)
         try:
-            yield Opened(spec, engine.database(spec, around), config, state)
+            yield Opened(name, spec, engine.database(spec, it.around), it)
+        except CommitError as error:
+            raise UserError(internal_error().message, hint=f"What the statements left: {error.message}") from None
+        except ScriptError as error:
+            raise UserError(error.message, place=error.place, hint=error.hint) from None
         except SqlError as error:
             raise UserError(error.message) from None
-        finally:
-            store.close()
 
 
-def execute(one: Opened, name: str, sql: str, as_json: bool) -> None:
-    """Run the statements as one batch and show what they gave. `name` is what the user calls the database."""
-    queries = [(query, ()) for query in split_queries(sql)]
-    if not as_json:
-        folder = os.path.relpath(one.state / "v3" / "d1")
-        print(f"🌀 Executing on local database {name} ({one.spec.local_id}) from {folder}:")
-    results = one.database.query_now(queries)
-    if not as_json:
-        print(f"🚣 {len(results)} command{'' if len(results) == 1 else 's'} executed successfully.")
-    if as_json or not sys.stdout.isatty():
-        print(json.dumps([_as_json(result) for result in results], indent=2, ensure_ascii=False))
-        return
-    for result in results:
-        if result.rows:
-            show_table(list(result.columns), [[_shown(value) for value in row] for row in result.rows])
-
-
-def list_migrations(one: Opened) -> None:
-    names = one.pending()
-    if not names:
-        print("✅ No migrations to apply!")
-        return
-    print("Migrations to be applied:")
-    show_table(["Name"], [[name] for name in names])
-
-
-def apply_migrations(one: Opened) -> None:
-    """Each file by itself: those before a failing one stay."""
-    names = one.pending()
-    if not names:
-        print("✅ No migrations to apply!")
-        return
-    print("Migrations to be applied:")
-    show_table(["name"], [[name] for name in names])
-    for number, name in enumerate(names, 1):
-        sql = (one.migrations_folder / name).read_text("utf-8")
-        migrations.apply(one.database, name, sql, one.spec.migrations_table)
-        states = ["✅" if at <= number else "🕒️" for at in range(1, len(names) + 1)]
-        show_table(["name", "status"], [list(row) for row in zip(names, states, strict=True)])
-
-
-def _find(specs: Sequence[D1DatabaseSpec], name: str, config: Config) -> D1DatabaseSpec:
-    for spec in specs:
+def found(name: str, config: Config) -> D1DatabaseSpec:
+    for spec in specs(config):
         if name in (spec.binding, spec.database_name, spec.database_id):
             return spec
+    bindings = ", ".join(spec.binding for spec in specs(config))
     raise UserError(
         f"Couldn't find a D1 DB with the name or binding '{name}' in your {config.path.name} file.",
-        hint="It has: " + ", ".join(spec.binding for spec in specs) if specs else "It has no d1_databases.",
+        hint=f"It has: {bindings}" if bindings else "It has no d1_databases.",
     )
 
 
-def _as_json(result: Result) -> dict[str, Any]:
-    rows = [dict(zip(result.columns, map(_plain, row), strict=True)) for row in result.rows]
-    return {"results": rows, "success": True, "meta": {"duration": result.meta["duration"]}}
+def specs(config: Config) -> Sequence[D1DatabaseSpec]:
+    return cast("Sequence[D1DatabaseSpec]", config.specs.get("d1", ()))
+
+
+def remote_only(command: str, hint: str) -> UserError:
+    return UserError(_REMOTE, hint=f"`wrangler d1 {command}` does. {hint}".rstrip())
+
+
+def check_place(local: bool, remote: bool, preview: bool = False) -> None:
+    """Wrangler's rules for --local, --remote and --preview."""
+    if local and remote:
+        raise UserError("Error: can't use --local and --remote at the same time")
+    if preview and not remote:
+        raise UserError(
+            "Cannot use --preview without --remote. The --preview flag targets a preview D1 database, which requires "
+            "the --remote flag. Remove --preview or add --remote."
+        )
+    if remote:
+        raise UserError(_REMOTE, hint="Leave --remote out, or use wrangler.")
+
+
+def execute_command(one: Opened, sql: str, as_json: bool) -> None:
+    if not as_json:
+        one.say("Executing on")
+    with _answers(one.project.around.clock, as_json) as answers:
+        answers.count = script.run(one.database, list(split([sql])), answers.take)
+
+
+def execute_file(one: Opened, file: Path, as_json: bool) -> None:
+    with pieces(file) as text:
+        if not as_json:
+            one.say("Executing on")
+        with _answers(one.project.around.clock, as_json) as answers:
+            answers.count = script.run(one.database, split(text), answers.take, source=str(file))
+
+
+class _Answers:
+    """What the statements gave, written to `kept` until it is certain that all of them went well."""
+
+    def __init__(self, kept: IO[str], clock: Clock, as_tables: bool) -> None:
+        self.count = 0
+        self._kept = kept
+        self._clock = clock
+        self._before_ms = clock.now_ms()
+        self._as_tables = as_tables
+        self._between = "[\n"
+        self._empty: dict[int, str] = {}
+
+    def take(self, columns: Columns, rows: list[Row]) -> None:
+        if self._as_tables:
+            if rows:
+                self._kept.write(table_text(*_cells(to_objects(columns, rows))))
+            return
+        now_ms = self._clock.now_ms()
+        duration_ms, self._before_ms = int(now_ms - self._before_ms), now_ms
+        self._kept.write(self._between + self._entry(columns, rows, duration_ms))
+        self._between = ",\n"
+
+    def end(self) -> None:
+        if not self._as_tables:
+            self._kept.write("\n]\n")
+
+    def _entry(self, columns: Columns, rows: list[Row], duration_ms: int) -> str:
+        """Of a large file nearly all give no rows, and so one of few texts."""
+        if not rows and duration_ms in self._empty:
+            return self._empty[duration_ms]
+        objects = [{key: _plain(value) for key, value in row.items()} for row in to_objects(columns, rows)]
+        entry = {"results": objects, "success": True, "meta": {"duration": duration_ms}}
+        text = str(json_stringify([entry], 2))[2:-2]
+        if not rows:
+            self._empty[duration_ms] = text
+        return text
+
+
+@contextmanager
+def _answers(clock: Clock, as_json: bool) -> Iterator[_Answers]:
+    with SpooledTemporaryFile(_IN_MEMORY_BYTES, "w+", encoding="utf-8", newline="") as kept:
+        answers = _Answers(kept, clock, as_tables=sys.stdout.isatty() and not as_json)
+        yield answers
+        answers.end()
+        if not as_json:
+            print(f"🚣 {answers.count} command{'' if answers.count == 1 else 's'} executed successfully.")
+        kept.seek(0)
+        shutil.copyfileobj(kept, sys.stdout)
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, bytes):
-        return f"[{', '.join(map(str, value))}]"
-    return int(value) if isinstance(value, float) and value.is_integer() else value
+    """A blob is shown as the text of its numbers."""
+    return f"[{', '.join(map(str, value))}]" if isinstance(value, list) else value
 
 
-def _shown(value: Any) -> str:
-    return "null" if value is None else str(_plain(value))
+def _cells(rows: Sequence[dict[str, Any]]) -> tuple[list[str], list[list[str]]]:
+    return list(rows[0]), [[to_string(_plain(value)) for value in row.values()] for row in rows]
 
 
-def _say(level: str, text: str) -> None:
-    sys.stderr.write(line(level, text))
+def list_all(as_json: bool, **project: Any) -> None:
+    with opened_project(**project) as it:
+        databases = [_described(spec, it) for spec in specs(it.config)]
+    if as_json:
+        print(json.dumps(databases, indent=2, ensure_ascii=False))
+        return
+    for one in databases:
+        del one["file"]  # too long for a column
+    if databases:
+        show_table(list(databases[0]), [[str(value) for value in one.values()] for one in databases])
+    else:
+        print("There are no d1_databases in the config.")
+
+
+def info(name: str, as_json: bool, **project: Any) -> None:
+    with opened_project(**project) as it:
+        spec = found(name, it.config)
+        described = _described(spec, it)
+    described["database_size"] = described.pop("file_size")
+    del described["version"]
+    if as_json:
+        print(json.dumps(described, indent=2, ensure_ascii=False))
+        return
+    heading = [described.pop("binding"), described.pop("uuid")]
+    described["database_size"] = _pretty_bytes(described["database_size"])
+    show_table(heading, [[key, str(value)] for key, value in described.items()])
+
+
+def _described(spec: D1DatabaseSpec, project: OpenedProject) -> dict[str, Any]:
+    """As Cloudflare's API describes a database; a file that is not there yet is not made."""
+    path = engine.path(project.state, spec)
+    tables = size_bytes = 0
+    if path.exists():
+        with engine.database(spec, project.around).connected() as connection:
+            tables, size_bytes = connection.control(_TABLES)[0][0], connection.size_bytes()
+    return {
+        "uuid": spec.local_id,
+        "name": spec.database_name or spec.binding,
+        "binding": spec.binding,
+        "version": "production",
+        "num_tables": tables,
+        "file_size": size_bytes,
+        "file": os.path.relpath(path),
+    }
+
+
+def _pretty_bytes(size_bytes: float) -> str:
+    """In steps of 1,000 and three digits, as wrangler shows sizes."""
+    for unit in ("B", "kB", "MB", "GB"):
+        if size_bytes < 1000 or unit == "GB":
+            break
+        size_bytes /= 1000
+    return f"{size_bytes:.3g} {unit}"

@@ -21,10 +21,22 @@ def console() -> Console:
 
 
 def show_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    console().print(_table(headings, rows))
+
+
+def table_text(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """What `show_table` shows."""
+    shown = console()
+    with shown.capture() as captured:
+        shown.print(_table(headings, rows))
+    return captured.get()
+
+
+def _table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
     table = Table(*headings, box=SQUARE, show_lines=True, header_style="")
     for row in rows:
         table.add_row(*row)
-    console().print(table)
+    return table
 
 
 def labelled(values: Mapping[str, str], indent: int = 0) -> str:

@@ -67,6 +67,7 @@ SAMPLES: dict[str, Sample] = {
                 "migrations_table": "d1_migrations",
                 "migrations_dir": "sql",
                 "migrations_pattern": None,
+                "has_migrations_dir": True,
             }
         ],
         "DB",

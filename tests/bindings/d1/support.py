@@ -9,6 +9,7 @@ from typing import Any
 
 from flarebed.bindings.d1 import engine
 from flarebed.bindings.d1.binding import D1Database
+from flarebed.bindings.d1.database import Database
 from flarebed.bindings.d1.spec import D1DatabaseSpec
 from flarebed.bindings.errors import JsError
 from tests.support import Bench
@@ -35,6 +36,21 @@ def with_database(
         bench.store.close()
 
     asyncio.run(main())
+
+
+def on_engine(root: Path, body: Callable[[Database], None]) -> None:
+    """Run `body` on a fresh database that no Worker is bound to, as commands have it."""
+
+    async def main() -> None:
+        database = Database(root / "d.sqlite", Bench(root / "state").around)
+        body(database)
+        database.close()
+
+    asyncio.run(main())
+
+
+def rows(database: Database, sql: str) -> list[tuple[object, ...]]:
+    return database.query_now([(sql, ())])[0].rows
 
 
 async def error_of(call: Awaitable[Any]) -> JsError:

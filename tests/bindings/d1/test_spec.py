@@ -22,7 +22,7 @@ def test_databases() -> None:
     assert parsed(parse, "d1_databases", value) == (
         (
             D1DatabaseSpec("A", migrations_table="d1_migrations"),
-            D1DatabaseSpec("B", "n", "i", "p", "t", "d", "d/*.sql"),
+            D1DatabaseSpec("B", "n", "i", "p", "t", "d", "d/*.sql", True),
         ),
         [],
         [],

@@ -164,7 +164,13 @@ def test_migrations_from_first_to_last(d1: Command) -> None:
         "└─────────────────┴────────┘\n"
     )
     assert d1("migrations", "list", "DB") == (0, listed.format("Name"), "")
-    applied = listed.format("name") + states.format("🕒️") + states.format("✅")
+    each = EXECUTING + "🚣 2 commands executed successfully.\n"
+    asked = (
+        "? About to apply 2 migration(s)\n"
+        "Your database may not be available to serve requests during the migration, continue?\n"
+        "🤖 Using fallback value in non-interactive context: yes\n"
+    )
+    applied = listed.format("name") + asked + each + states.format("🕒️") + each + states.format("✅")
     assert d1("migrations", "apply", "DB") == (0, applied, "")
     assert d1.results("SELECT name FROM guests; SELECT name FROM d1_migrations ORDER BY id") == [
         [{"name": "ann"}],
@@ -178,9 +184,12 @@ def test_a_migration_that_fails_leaves_no_trace_and_the_earlier_stay(d1: Command
     migration("0001_a.sql", "CREATE TABLE a (x);")
     migration("0002_bad.sql", "CREATE TABLE b (x);\nBAD;")
     code, out, err = d1("migrations", "apply", "DB")
-    assert (code, err) == (1, '✘ [ERROR] near "BAD": syntax error at offset 0: SQLITE_ERROR\n')
+    assert (code, err) == (
+        1, '✘ [ERROR] near "BAD": syntax error at offset 0: SQLITE_ERROR\n  migrations/0002_bad.sql:2: BAD\n'
+    )  # fmt: skip
     assert out.endswith(
         "│ 0001_a.sql   │ ✅     │\n├──────────────┼────────┤\n│ 0002_bad.sql │ 🕒️     │\n└──────────────┴────────┘\n"
+        + EXECUTING
     )
     assert d1.results("SELECT name FROM d1_migrations; SELECT name FROM sqlite_master WHERE name IN ('a', 'b')") == [
         [{"name": "0001_a.sql"}],
@@ -189,6 +198,9 @@ def test_a_migration_that_fails_leaves_no_trace_and_the_earlier_stay(d1: Command
 
 
 def test_a_folder_of_migrations_that_is_not_there(d1: Command, tmp_path: Path) -> None:
-    message = f"✘ [ERROR] No migrations present at {tmp_path / 'migrations'}.\n"
+    message = (
+        "▲ [WARNING] No migrations folder found. Set `migrations_dir` in your wrangler.jsonc file to choose a "
+        f"different path.\n✘ [ERROR] No migrations present at {tmp_path / 'migrations'}.\n"
+    )
     assert d1("migrations", "list", "DB") == (1, "", message)
     assert d1("migrations", "apply", "DB") == (1, "", message)
