@@ -12,7 +12,7 @@ from flarebed.bindings.d1 import script
 from flarebed.bindings.d1.database import Database
 from flarebed.bindings.d1.script import ScriptError
 from flarebed.bindings.d1.splitter import split
-from flarebed.bindings.sql import Columns, CommitError, Row, SqlDatabase, SqlError
+from flarebed.bindings.sql import Columns, CommitError, Locked, Row, SqlDatabase, SqlError
 from tests.bindings.d1.support import on_engine, rows
 
 DUMPS: Final[list[dict[str, Any]]] = json.loads((Path(__file__).parent / "data" / "dumps.json").read_text("utf-8"))
@@ -102,5 +102,24 @@ def test_a_list_that_only_reads_needs_no_lock(tmp_path: Path) -> None:
         with writer.transaction(writes=True):
             assert script.run(database, list(split(["SELECT 1; -- a\nVALUES (1); explain SELECT 1"]))) == 3
         writer.close()
+
+    on_engine(tmp_path, body)
+
+
+def test_others_read_what_was_before_and_wait_with_writing(tmp_path: Path) -> None:
+    def body(database: Database) -> None:
+        script.run(database, split(["CREATE TABLE t (a); INSERT INTO t VALUES (1)"]))
+        other = SqlDatabase(database.path, "NORMAL", 0)
+        seen: list[list[Row]] = []
+
+        def look(columns: Columns, rows: list[Row]) -> None:
+            seen.append(other.rows("SELECT a FROM t", ())[1])
+            with pytest.raises(Locked):
+                other.rows("INSERT INTO t VALUES (9)", ())
+
+        script.run(database, split(["INSERT INTO t VALUES (2); INSERT INTO t VALUES (3)"]), look)
+        assert seen == [[(1,)], [(1,)]]
+        assert other.rows("INSERT INTO t VALUES (4) RETURNING a", ())[1] == [(4,)]
+        other.close()
 
     on_engine(tmp_path, body)
