@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-_POSTGRES: Final = "PostgreSQL's SQL is not SQLite's, which D1 takes: "
-_MYSQL: Final = "MySQL's SQL is not SQLite's, which D1 takes: "
+_POSTGRES: Final = "This is PostgreSQL's SQL, D1 takes SQLite's: "
+_MYSQL: Final = "This is MySQL's SQL, D1 takes SQLite's: "
 
 _HINTS: Final[tuple[tuple[str, str, str], ...]] = (
     # what the message says, what the statement says, the hint
@@ -64,6 +64,7 @@ _HINTS: Final[tuple[tuple[str, str, str], ...]] = (
     ),
     (r"not authorized", r"\b_cf_\w", "Tables whose names begin with _cf_ are Cloudflare's own: delete the statement."),
     (r"not authorized", r"\APRAGMA\s", "D1 does not allow this pragma: delete the statement."),
+    (r"database is locked", "", "Another process writes to it for long. Try again when it is done."),
     (r"unrecognized token: \"['\"`\[]", "", "A quote is not closed."),
 )
 _COMPILED: Final = tuple((re.compile(said), re.compile(written, re.IGNORECASE), hint) for said, written, hint in _HINTS)

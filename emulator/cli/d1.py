@@ -21,6 +21,7 @@ from flarebed.bindings.clock import Clock
 from flarebed.bindings.d1 import engine, script
 from flarebed.bindings.d1.database import Database
 from flarebed.bindings.d1.errors import internal_error
+from flarebed.bindings.d1.hints import hint_for
 from flarebed.bindings.d1.parameters import to_objects
 from flarebed.bindings.d1.script import ScriptError
 from flarebed.bindings.d1.spec import D1DatabaseSpec
@@ -67,7 +68,7 @@ def opened(name: str, **project: Any) -> Iterator[Opened]:
         except ScriptError as error:
             raise UserError(error.message, place=error.place, hint=error.hint) from None
         except SqlError as error:
-            raise UserError(error.message) from None
+            raise UserError(error.message, hint=hint_for(error.message, "")) from None
 
 
 def found(name: str, config: Config) -> D1DatabaseSpec:
@@ -110,11 +111,10 @@ def execute_command(one: Opened, sql: str, as_json: bool) -> None:
 
 
 def execute_file(one: Opened, file: Path, as_json: bool) -> None:
-    with pieces(file) as text:
+    with _answers(one.project.around.clock, as_json) as answers, pieces(file) as text:
         if not as_json:
             one.say("Executing on")
-        with _answers(one.project.around.clock, as_json) as answers:
-            answers.count = script.run(one.database, split(text), answers.take, source=str(file))
+        answers.count = script.run(one.database, split(text), answers.take, source=str(file))
 
 
 class _Answers:

@@ -40,11 +40,15 @@ def pieces(path: Path) -> Iterator[Iterator[str]]:
             raise UserError(_BINARY)
         if start[:2] in _UTF_16:
             raise UserError(_ENCODED.format(path, _UTF_16[start[:2]]))
-        with _bar(path) as bar:
+        bar = _bar(path)
+        try:
             yield _read(file, bar)
+        finally:
+            bar.stop()
 
 
 def _read(file: io.BufferedReader, bar: Progress) -> Iterator[str]:
+    bar.start()
     decoder = codecs.getincrementaldecoder("utf-8-sig")("replace")
     at_end = False
     while not at_end:
@@ -59,6 +63,13 @@ def _bar(path: Path) -> Progress:
     size_bytes = path.stat().st_size
     shown = sys.stderr.isatty() and size_bytes >= _LARGE_BYTES
     columns = (BarColumn(), DownloadColumn(), TimeRemainingColumn())
-    bar = Progress(*columns, console=Console(stderr=True), transient=True, disable=not shown)
+    bar = Progress(
+        *columns,
+        console=Console(stderr=True),
+        transient=True,
+        disable=not shown,
+        redirect_stdout=False,  # to stderr, it would be
+        redirect_stderr=False,
+    )
     bar.add_task("", total=size_bytes)
     return bar

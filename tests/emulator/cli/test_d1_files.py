@@ -27,7 +27,7 @@ def test_an_error_says_where_it_is_and_what_to_do(d1: Command) -> None:
     assert d1("execute", "DB", "--file", "db/dump.sql") == (1, EXECUTING, (
         '✘ [ERROR] near "(": syntax error at offset 24: SQLITE_ERROR\n'
         "  db/dump.sql:6: SELECT pg_catalog.setval('t', 1)\n"
-        "  PostgreSQL's SQL is not SQLite's, which D1 takes: delete the statements about pg_catalog; SQLite counts "
+        "  This is PostgreSQL's SQL, D1 takes SQLite's: delete the statements about pg_catalog; SQLite counts "
         "ids by itself.\n"
     ))  # fmt: skip
     code, out, err = d1("execute", "DB", "--file", "db/dump.sql", "--json")
@@ -79,8 +79,8 @@ def test_a_bar_where_somebody_watches(d1: Command, monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("TERM", "xterm")
     err = d1("execute", "DB", "--json", "--command", "DROP TABLE t")[2]
     assert err == ""
-    code, _, err = d1("execute", "DB", "--json", "--file", "large.sql")
-    assert code == 0
+    code, out, err = d1("execute", "DB", "--json", "--file", "large.sql")
+    assert (code, len(json.loads(out))) == (0, 3)
     assert "40.1/40.1 kB" in err
 
 
@@ -90,7 +90,10 @@ def test_a_database_that_another_process_writes(d1: Command, monkeypatch: pytest
     [file] = Path(".wrangler/state/v3/d1/miniflare-D1DatabaseObject").glob("*.sqlite")
     writer = apsw.Connection(str(file))
     writer.execute("BEGIN IMMEDIATE")
-    locked = (1, EXECUTING, "✘ [ERROR] database is locked: SQLITE_BUSY\n")
+    locked = (1, EXECUTING, (
+        "✘ [ERROR] database is locked: SQLITE_BUSY\n"
+        "  Another process writes to it for long. Try again when it is done.\n"
+    ))  # fmt: skip
     assert d1("execute", "DB", "--command", "INSERT INTO t VALUES (1)") == locked
     assert d1.results("SELECT * FROM t") == [[]]
     writer.close()
@@ -157,3 +160,30 @@ def test_ctrl_c_at_a_question(d1: Command, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     assert d1("migrations", "create", "DB", "first")[0] == 130
     assert not Path("migrations").exists()
+
+
+def test_list_and_info(d1: Command) -> None:
+    """The file is not made by looking for it."""
+    described = {
+        "uuid": "party-id", "name": "party", "binding": "DB", "version": "production", "num_tables": 0, "file_size": 0,
+        "file": ".wrangler/state/v3/d1/miniflare-D1DatabaseObject/"
+        "d8a15af781a03f97ec5e1847b1294c6b381654c953f4b32ad39903c39cc5b7b5.sqlite",
+    }  # fmt: skip
+    assert json.loads(d1("list", "--json")[1]) == [described]
+    assert not Path(str(described["file"])).exists()
+    sql = "CREATE TABLE t (a INTEGER PRIMARY KEY AUTOINCREMENT); CREATE VIEW v AS SELECT 1; CREATE TABLE u (b)"
+    d1("execute", "DB", "--command", sql)
+    assert json.loads(d1("list", "--json")[1]) == [{**described, "num_tables": 2, "file_size": 16384}]
+    assert json.loads(d1("info", "party", "--json")[1]) == {
+        "uuid": "party-id", "name": "party", "binding": "DB", "num_tables": 2, "file": described["file"],
+        "database_size": 16384,
+    }  # fmt: skip
+    lines = d1("info", "party")[1].splitlines()
+    assert [line.split() for line in lines if "│" in line] == [
+        ["│", "DB", "│", "party-id", "│"],
+        ["│", "name", "│", "party", "│"],
+        ["│", "num_tables", "│", "2", "│"],
+        ["│", "file", "│", described["file"], "│"],
+        ["│", "database_size", "│", "16.4", "kB", "│"],
+    ]
+    assert d1("info", "nodb")[0] == 1
