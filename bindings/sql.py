@@ -33,7 +33,7 @@ ONLY_LAST_BINDS: Final = (
 
 _ROW_VERBS: Final = frozenset({"SELECT", "VALUES", "WITH", "INSERT", "UPDATE", "DELETE", "REPLACE"})
 _COUNTED_VERBS: Final = _ROW_VERBS | {"CREATE", "DROP"}
-READING_VERBS: Final = frozenset({"SELECT", "VALUES", "EXPLAIN", "PRAGMA"})
+_READING_VERBS: Final = frozenset({"SELECT", "VALUES", "EXPLAIN", "PRAGMA"})
 _PLANS: Final = 512
 _TICKS: Final = 5
 _RENAME_TO_RESERVED: Final = re.compile(r"\brename\s+to\s+[\"'`\[]?_cf_", re.IGNORECASE)
@@ -339,7 +339,7 @@ def _plan(sql: str) -> Plan:
     return Plan(
         statements,
         is_single=len(statements) == 1 and statements[0].verb in _ROW_VERBS,
-        is_reading=all(statement.verb in READING_VERBS for statement in statements),
+        is_reading=all(statement.verb in _READING_VERBS for statement in statements),
     )
 
 

@@ -24,6 +24,7 @@ from flarebed.bindings.errors import UserError
 from flarebed.bindings.sql_statements import quoted
 
 DRIZZLE_PATTERN: Final = "*/migration.sql"
+_BRACES: Final = re.compile(r"\{([^{}]*,[^{}]*)\}")
 _LEADING_NUMBER: Final = re.compile(r"\s*([+-]?[0-9]+)")
 _NO_FOLDER_SET: Final = (
     '`migrations_pattern: "{pattern}"` in your {config} file but have not set `migrations_dir` for this D1 binding.\n\n'
@@ -68,9 +69,9 @@ class Migrations:
 
     def found(self, pattern: str | None = None) -> list[str]:
         """Names of the files, as paths with forward slashes, in the order in which they are applied."""
-        patterns = (pattern or self.pattern).split("/")
-        files = _files(self.folder, None if "**" in patterns else len(patterns))
-        return sorted((name for name in files if _matches(name.split("/"), patterns)), key=_order)
+        patterns = [one.split("/") for one in _alternatives(pattern or self.pattern)]
+        deepest = None if any("**" in one for one in patterns) else max(map(len, patterns))
+        return sorted((name for name in _files(self.folder, deepest) if _matches_any(name, patterns)), key=_order)
 
     def pending(self, database: Database) -> list[str]:
         """The names of the files that the table does not have, in order. Makes the table if it is missing."""
@@ -92,7 +93,7 @@ class Migrations:
         return 1 + max((int(number) for number in numbers if math.isfinite(number)), default=0)
 
     def matches(self, name: str) -> bool:
-        return _matches(name.split("/"), self.pattern.split("/"))
+        return _matches_any(name, [one.split("/") for one in _alternatives(self.pattern)])
 
 
 def apply_pending(database: Database, spec: D1DatabaseSpec, root: Path) -> list[str]:
@@ -116,6 +117,22 @@ def _files(folder: Path, deepest: int | None) -> Iterator[str]:
         if deepest is not None and len(above.parts) + 1 >= deepest:
             folders.clear()
         yield from ((above / name).as_posix() for name in names)
+
+
+def _alternatives(pattern: str) -> list[str]:
+    """The patterns that one with `{a,b}` stands for, in fnmatch's words."""
+    braces = _BRACES.search(pattern)
+    if braces is None:
+        return [pattern.replace("[^", "[!")]
+    return [
+        whole
+        for choice in braces[1].split(",")
+        for whole in _alternatives(pattern[: braces.start()] + choice + pattern[braces.end() :])
+    ]
+
+
+def _matches_any(name: str, patterns: Sequence[Sequence[str]]) -> bool:
+    return any(_matches(name.split("/"), pattern) for pattern in patterns)
 
 
 def _matches(parts: Sequence[str], patterns: Sequence[str]) -> bool:

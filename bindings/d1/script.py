@@ -14,7 +14,7 @@ from flarebed.bindings.d1.database import Database, is_comment
 from flarebed.bindings.d1.errors import NO_STATEMENTS
 from flarebed.bindings.d1.hints import hint_for
 from flarebed.bindings.d1.splitter import Statement, lead
-from flarebed.bindings.sql import READING_VERBS, Columns, Row, SqlError
+from flarebed.bindings.sql import Columns, Row, SqlError
 
 Take = Callable[[Columns, list[Row]], object]
 """Columns and rows that a statement gave; no columns where there are no rows."""
@@ -44,7 +44,7 @@ def run(
     """
     count = 0
     with database.connected() as connection:
-        only_reads = isinstance(statements, list) and all(_verb(one) in READING_VERBS for one in statements)
+        only_reads = isinstance(statements, list) and all(connection.plan(one.text).is_reading for one in statements)
         with connection.transaction(writes=not only_reads):
             for statement in statements:
                 if is_comment(statement.text):

@@ -58,17 +58,23 @@ class Opened:
 
 @contextmanager
 def opened(name: str, **project: Any) -> Iterator[Opened]:
-    """The database that the config calls `name`, by name, binding or id; what SQLite says is told as the user's."""
-    with opened_project(**project) as it:
+    """The database that the config calls `name`, by name, binding or id."""
+    with opened_project(**project) as it, _told_as_the_users():
         spec = found(name, it.config)
-        try:
-            yield Opened(name, spec, engine.database(spec, it.around), it)
-        except CommitError as error:
-            raise UserError(internal_error().message, hint=f"What the statements left: {error.message}") from None
-        except ScriptError as error:
-            raise UserError(error.message, place=error.place, hint=error.hint) from None
-        except SqlError as error:
-            raise UserError(error.message, hint=hint_for(error.message, "")) from None
+        yield Opened(name, spec, engine.database(spec, it.around), it)
+
+
+@contextmanager
+def _told_as_the_users() -> Iterator[None]:
+    """What SQLite says."""
+    try:
+        yield
+    except CommitError as error:
+        raise UserError(internal_error().message, hint=f"What the statements left: {error.message}") from None
+    except ScriptError as error:
+        raise UserError(error.message, place=error.place, hint=error.hint) from None
+    except SqlError as error:
+        raise UserError(error.message, hint=hint_for(error.message, "")) from None
 
 
 def found(name: str, config: Config) -> D1DatabaseSpec:
@@ -177,7 +183,7 @@ def _cells(rows: Sequence[dict[str, Any]]) -> tuple[list[str], list[list[str]]]:
 
 
 def list_all(as_json: bool, **project: Any) -> None:
-    with opened_project(**project) as it:
+    with opened_project(**project) as it, _told_as_the_users():
         databases = [_described(spec, it) for spec in specs(it.config)]
     if as_json:
         print(json.dumps(databases, indent=2, ensure_ascii=False))
@@ -191,7 +197,7 @@ def list_all(as_json: bool, **project: Any) -> None:
 
 
 def info(name: str, as_json: bool, **project: Any) -> None:
-    with opened_project(**project) as it:
+    with opened_project(**project) as it, _told_as_the_users():
         spec = found(name, it.config)
         described = _described(spec, it)
     described["database_size"] = described.pop("file_size")

@@ -23,19 +23,21 @@ def write(folder: Path, files: dict[str, str]) -> None:
 
 
 FOUND = [
-    ("*.sql", ["1_a.sql", "0002_b.sql", "10_c.sql", "init.sql", "later.sql"]),
-    ("*/migration.sql", ["0003_d/migration.sql"]),
-    ("**/*.sql", ["1_a.sql", "0002_b.sql", "0003_d/migration.sql", "10_c.sql", "init.sql", "later.sql"]),
+    ("*.sql", ["1_a.sql", "0002_b.sql", "10_c.sql", "init.sql", "later.sql"], 11),
+    ("*/migration.sql", ["0003_d/migration.sql"], 4),
+    ("{1_*,{0003_d,e}/*}.sql", ["1_a.sql", "0003_d/migration.sql"], 4),
+    ("[^0-9]*.sql", ["init.sql", "later.sql"], 1),
+    ("**/*.sql", ["1_a.sql", "0002_b.sql", "0003_d/migration.sql", "10_c.sql", "init.sql", "later.sql"], 11),
 ]
 
 
-@pytest.mark.parametrize(("pattern", "names"), FOUND)
-def test_order_and_pattern(tmp_path: Path, pattern: str, names: list[str]) -> None:
+@pytest.mark.parametrize(("pattern", "names", "after"), FOUND)
+def test_order_and_pattern(tmp_path: Path, pattern: str, names: list[str], after: int) -> None:
     files = ["10_c.sql", "1_a.sql", "later.sql", "init.sql", "0002_b.sql", ".hidden.sql", "notes.txt"]
     write(tmp_path, dict.fromkeys([*files, "0003_d/migration.sql", ".git/1_x.sql"], ""))
     there = Migrations(tmp_path, ".", pattern, "d1_migrations")
     assert there.found() == names
-    assert there.next_number() == (4 if pattern == "*/migration.sql" else 11)
+    assert there.next_number() == after
 
 
 PATTERNS = [
