@@ -13,19 +13,21 @@ from typing import Final
 _POSTGRES: Final = "This is PostgreSQL's SQL, D1 takes SQLite's: "
 _MYSQL: Final = "This is MySQL's SQL, D1 takes SQLite's: "
 
+_UNREAD: Final = "syntax error|unrecognized token|did not contain a statement"
+
 _HINTS: Final[tuple[tuple[str, str, str], ...]] = (
     # what the message says, what the statement says, the hint
-    ("", r"\A\\", "A command of psql: delete the line."),
-    ("", r"\ASET\s", "SQLite has no settings: delete the SET statements."),
-    ("", r"pg_catalog\.", _POSTGRES + "delete the statements about pg_catalog; SQLite counts ids by itself."),
-    ("", r"\ACOPY\s", _POSTGRES + "dump with `pg_dump --inserts`, which writes INSERT statements instead of COPY."),
+    (_UNREAD, r"\A\\", "A command of psql: delete the line."),
+    (_UNREAD, r"\ASET\s", "SQLite has no settings: delete the SET statements."),
+    (_UNREAD, r"pg_catalog\.", _POSTGRES + "delete the statements about pg_catalog; SQLite counts ids by itself."),
+    (_UNREAD, r"\ACOPY\s", _POSTGRES + "dump with `pg_dump --inserts`, which writes INSERTs instead of COPY."),
     (
-        "",
+        _UNREAD,
         r"\A(?:CREATE|ALTER|DROP)\s+(?:SEQUENCE|EXTENSION|TYPE|FUNCTION|SCHEMA|DOMAIN)\b|\A(?:COMMENT\s+ON|GRANT|REVOKE)\b",
         _POSTGRES + "delete this statement.",
     ),
     (
-        "",
+        _UNREAD,
         r"\AALTER\s+TABLE\s+ONLY\b|\bOWNER\s+TO\b",
         _POSTGRES + "move keys to CREATE TABLE, delete this.",
     ),
@@ -34,7 +36,7 @@ _HINTS: Final[tuple[tuple[str, str, str], ...]] = (
     (r"syntax error", r"\bE'", _POSTGRES + "E'...' is no string; write the characters themselves, or char(10)."),
     (r'unrecognized token: ":"', r"::", _POSTGRES + "a cast is CAST(value AS type), not value::type."),
     (
-        "",
+        _UNREAD,
         r"\A(?:UN)?LOCK\s+TABLES\b|\bENGINE\s*=|\bAUTO_INCREMENT\b|/\*!\d",
         _MYSQL + "convert the dump before.",
     ),
