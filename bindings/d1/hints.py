@@ -44,8 +44,8 @@ _HINTS: Final[tuple[tuple[str, str, str], ...]] = (
     (
         r"function: unistr",
         "",
-        "D1 has no unistr(), which sqlite3 3.50 and later writes for control characters. "
-        "Dump with `sqlite3 -escape off FILE .dump`.",
+        "D1 has no unistr(), which sqlite3 3.50 and later writes for the ends of lines and the like. "
+        "Dump with `sqlite3 --escape off FILE .dump`.",
     ),
     (r"state\.storage\.transaction", "", "The whole is one transaction anyway: delete BEGIN and COMMIT."),
     (
