@@ -102,7 +102,11 @@ class SqlDatabase:
         self._status: dict[str, int] = {}
         self._size: tuple[tuple[int, int], int] | None = None
         self._page_bytes = 0
-        self._set_up(path, synchronous, patience_ms)
+        try:
+            self._set_up(path, synchronous, patience_ms)
+        except apsw.Error as error:
+            self.connection.close(True)
+            raise self._translate(error) from None
         self._ticks = 0
         if steps is not None:
             self.connection.set_progress_handler(self._is_late, max(1, steps // _TICKS))

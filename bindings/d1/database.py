@@ -112,7 +112,10 @@ class Database:
 
     def _open(self) -> SqlDatabase:
         if self._inline is None:
-            self._inline = SqlDatabase(self.path, self._synchronous, PATIENCE_INLINE_MS, STEPS_INLINE)
+            try:
+                self._inline = SqlDatabase(self.path, self._synchronous, PATIENCE_INLINE_MS, STEPS_INLINE)
+            except Locked:
+                raise SqlError(LOCKED) from None
         return self._inline
 
     def _at_once(self, run: Run[T], sql: str, values: Sequence[SqlValue]) -> T | None:

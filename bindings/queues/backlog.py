@@ -11,6 +11,7 @@ No message is held in memory but those in delivery, and none has a timer.
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import random
 from collections.abc import Sequence
@@ -73,6 +74,10 @@ _PERMUTE: Final = "UPDATE messages SET place = -? WHERE place = ?"
 _PERMUTED: Final = "UPDATE messages SET place = -place WHERE place < 0"
 _REMOVE: Final = "DELETE FROM messages WHERE place BETWEEN ? AND ?"
 _RETRIES: Final = "SELECT EXISTS (SELECT 1 FROM delayed WHERE attempts > 0)"
+_KNOWN: Final = """
+WITH asked AS (SELECT value FROM json_each(?))
+SELECT id FROM messages WHERE id IN asked UNION ALL SELECT id FROM delayed WHERE id IN asked
+"""
 _STATS: Final = """
 SELECT tail - head, (SELECT count(*) FROM delayed), (SELECT count(*) FROM messages WHERE place <= head) FROM line
 """
@@ -152,6 +157,11 @@ class Backlog:
         expires_ms = self._now_ms() + RETENTION_MS
         with self._database.write() as connection:
             _join(connection, [message._replace(attempts=0, expires_ms=expires_ms) for message in messages])
+
+    def absent(self, messages: Sequence[Message]) -> list[Message]:
+        """Those that are not in this queue."""
+        known = {name for (name,) in self._database.read(_KNOWN, (json.dumps([message.id for message in messages]),))}
+        return [message for message in messages if message.id not in known]
 
     def metrics(self) -> Metrics:
         return self.look().metrics

@@ -78,7 +78,8 @@ class Consumer:
             queue = self._spec.queue
             self._log("warn", f'Queue "{queue}" is paused: `flarebed queues resume {queue}` lets it deliver.')
         for lease in self._backlog.leases():
-            await self._end(self._ending(lease, [(message, self._spec.retry_delay) for message in lease.messages]))
+            ending = self._ending(lease, [(message, self._spec.retry_delay) for message in lease.messages])
+            await self._end(ending._replace(dead=self._not_buried(ending.dead)))
         self._turn()
 
     async def stop(self) -> None:
@@ -97,6 +98,12 @@ class Consumer:
         if self.owned and not self._turn_is_coming:
             self._turn_is_coming = True
             self._clock.loop.call_soon(self._turn)
+
+    def _not_buried(self, dead: list[Message]) -> list[Message]:
+        """Without those that the process had moved, and died before they left this queue."""
+        if not dead or self._dead_letters is None or self._dead_letters is self._backlog:
+            return dead
+        return self._dead_letters.absent(dead)
 
     def _turn(self) -> None:
         self._turn_is_coming = False
@@ -139,8 +146,8 @@ class Consumer:
         self._disorder.mix(self._backlog, self._batching.size)
         lease = self._backlog.lease(self._batching.size)
         self._running += 1
-        work = self._deliver(lease, self._backlog.committed())
-        task = self._clock.spawn(work, f"queue {self._spec.queue}")
+        leased = self._backlog.committed()  # asked for at once: when the task begins, the commit is over
+        task = self._clock.spawn(self._deliver(lease, leased), f"queue {self._spec.queue}")
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return len(lease.messages)
@@ -220,7 +227,7 @@ class Consumer:
     async def _end(self, ending: Ending) -> None:
         """The delivery is over. Nothing waits for that to be on disk; if it can't be, it is said again.
 
-        The dead reach their queue before they leave this one: a crash between repeats them, and loses none.
+        The dead reach their queue before they leave this one, so that a crash between loses none.
         """
         try:
             if ending.dead and self._dead_letters is not None:

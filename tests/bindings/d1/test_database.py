@@ -37,6 +37,22 @@ def test_it_opens_when_first_asked_and_is_plain_sqlite(tmp_path: Path) -> None:
     with_database(tmp_path, body, schema="CREATE TABLE a (x)")
 
 
+def test_a_file_that_cannot_be_opened_is_an_error_of_the_query(tmp_path: Path) -> None:
+    async def main() -> None:
+        bench = Bench(tmp_path)
+        broken = engine.path(tmp_path, SPEC)
+        broken.parent.mkdir(parents=True)
+        broken.write_bytes(b"no database" * 100)
+        db = engine.open([SPEC], bench.around).bindings()["DB"]
+        assert isinstance(db, D1Database)
+        assert (await error_of(db.prepare("SELECT 1").run())).message == (
+            "D1_ERROR: file is not a database: SQLITE_NOTADB"
+        )
+        bench.store.close()
+
+    asyncio.run(main())
+
+
 def test_two_bindings_of_one_id_share_a_database(tmp_path: Path) -> None:
     async def main() -> None:
         bench = Bench(tmp_path)

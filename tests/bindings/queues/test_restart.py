@@ -81,6 +81,22 @@ def test_a_store_that_fails_is_asked_again_after_a_pause(tmp_path: Path, monkeyp
     run(work())
 
 
+def test_a_delivery_that_cannot_begin_is_none(tmp_path: Path) -> None:
+    async def work() -> None:
+        bench = QueueBench(tmp_path, consumer(max_batch_timeout=0))
+        backlog = bench.resources.backlog("q")
+        commits = itertools.count(1)
+        await bench.resources.own()
+        backlog._database.connection.set_commit_hook(lambda: next(commits) == 2)  # of what is sent, leased
+        await bench.send("x")
+        assert (bench.worker.batches, backlog.stats()) == ([], (1, 0, 0))
+        await bench.clock.advance(1000)
+        assert (bench.worker.batches, backlog.stats()) == ([("q", ["x"], 1)], (0, 0, 0))
+        await bench.close()
+
+    run(work())
+
+
 def test_a_delivery_whose_end_is_refused_is_ended_after_a_pause(tmp_path: Path) -> None:
     async def work() -> None:
         bench = QueueBench(tmp_path, consumer(max_batch_size=1, max_batch_timeout=0))
@@ -137,6 +153,34 @@ def test_a_last_attempt_that_died_goes_to_the_dead_letters(tmp_path: Path) -> No
         await bench.clock.settle()
         assert bench.worker.batches == [("dlq", ["x"], 1)]
         assert bench.resources.backlog("q").stats() == (0, 0, 0)
+        await bench.close()
+
+    run(work(first=True))
+    run(work(first=False))
+
+
+def test_the_dead_that_were_moved_before_a_death_are_not_moved_again(tmp_path: Path) -> None:
+    async def work(*, first: bool) -> None:
+        spec = consumer(max_batch_timeout=0, max_batch_size=2, max_retries=0, dead_letter_queue="dlq")
+        bench = QueueBench(tmp_path, spec)
+
+        def handler(batch: Any) -> None:
+            batch.retryAll()
+
+        bench.worker.handler = handler
+        if first:
+            await bench.q.sendBatch([{"body": "x"}, {"body": "y"}])
+            await bench.resources.own()
+            commits = itertools.count(1)  # of what is leased, ended
+            bench.resources.backlog("q")._database.connection.set_commit_hook(lambda: next(commits) == 2)
+            await bench.clock.settle()
+            assert [bench.resources.backlog(queue).stats() for queue in ("q", "dlq")] == [(0, 0, 2), (2, 0, 0)]
+            await bench.die()
+            return
+        await bench.resources.own()
+        await bench.clock.settle()
+        assert [bench.resources.backlog(queue).stats() for queue in ("q", "dlq")] == [(0, 0, 0), (2, 0, 0)]
+        assert bench.worker.batches == []
         await bench.close()
 
     run(work(first=True))
