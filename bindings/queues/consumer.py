@@ -100,10 +100,13 @@ class Consumer:
             self._clock.loop.call_soon(self._turn)
 
     def _not_buried(self, dead: list[Message]) -> list[Message]:
-        """Without those that the process had moved, and died before they left this queue."""
+        """Without those that the process had moved, and died before they left this queue, or before it said so."""
         if not dead or self._dead_letters is None or self._dead_letters is self._backlog:
             return dead
-        return self._dead_letters.absent(dead)
+        absent = self._dead_letters.absent(dead)
+        if len(absent) < len(dead):
+            self._buried()
+        return absent
 
     def _turn(self) -> None:
         self._turn_is_coming = False

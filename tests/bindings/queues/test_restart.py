@@ -177,10 +177,12 @@ def test_the_dead_that_were_moved_before_a_death_are_not_moved_again(tmp_path: P
             assert [bench.resources.backlog(queue).stats() for queue in ("q", "dlq")] == [(0, 0, 2), (2, 0, 0)]
             await bench.die()
             return
+        rung: list[tuple[str, str]] = []
+        bench.store.doorbell = lambda kind, resource: rung.append((kind, resource))
         await bench.resources.own()
         await bench.clock.settle()
         assert [bench.resources.backlog(queue).stats() for queue in ("q", "dlq")] == [(0, 0, 0), (2, 0, 0)]
-        assert bench.worker.batches == []
+        assert (bench.worker.batches, rung) == ([], [("queues", "dlq")])
         await bench.close()
 
     run(work(first=True))
