@@ -85,6 +85,7 @@ class Session:
         observe: Callable[[Dispatch], Dispatch] | None = None,
         entropy: random.Random | None = None,
         modes: Modes | None = None,
+        synchronous: str = "OFF",  # no test outlives a power cut
     ) -> None:
         self.loop = SessionLoop()
         self.loop.entropy = entropy
@@ -95,8 +96,7 @@ class Session:
             self.app: App = self.run(
                 build(
                     config, persist_to=state, log=log, clock=self.clock, outbound=outbound, observe=observe,
-                    synchronous="OFF",  # no test outlives a power cut
-                    modes=modes, entropy=entropy,
+                    synchronous=synchronous, modes=modes, entropy=entropy,
                 )
             )  # fmt: skip
             self.run(self.app.own())

@@ -15,11 +15,16 @@ from pathlib import Path
 from typing import Any
 
 from tests.crash.campaign import Job, Report, Stage, Story, again_and_again, every_point, spread, told_side_by_side
-from tests.crash.command import rounds
-from tests.crash.sabotage import SABOTAGES, SCENARIO
+from tests.crash.command import WorkflowRounds
+from tests.crash.data_command import DataRounds
+from tests.crash.rounds import played
+from tests.crash.sabotage import SABOTAGES
 from tests.crash.scenarios import SCENARIOS, Scenario
 
-SHOWN = ("kills", "closings", "refusals", "stories", "instances", "steps", "attempts")
+SHOWN = (
+    "kills", "closings", "refusals", "stories", "instances", "steps", "attempts",
+    "puts", "writes", "messages", "deliveries", "repeated",
+)  # fmt: skip
 
 
 def main() -> int:
@@ -29,7 +34,9 @@ def main() -> int:
         told_side_by_side(jobs, partial(heard, total, quiet=options.json))
     if options.rounds:
         with tempfile.TemporaryDirectory() as folder:
-            heard(total, rounds(Path(folder), options.rounds, options.seed), quiet=options.json)
+            for of in (WorkflowRounds, DataRounds):
+                report = played(of, Path(folder) / of.__name__, options.rounds // 2, options.seed)
+                heard(total, report, quiet=options.json)
     if options.json:
         json.dump(as_json(total), sys.stdout)
     else:
@@ -68,10 +75,11 @@ def few(options: Any, scenarios: list[Scenario], share: int, stage: Stage) -> It
 
 def sabotaged(name: str, stage: Stage) -> Iterator[Story]:
     """In this process only, and after it was seen how a life ends."""
-    scenario = SCENARIOS[SCENARIO.get(name, "crowd")]
+    sabotage, scenario_name = SABOTAGES[name]
+    scenario = SCENARIOS[scenario_name]
     few = sorted(spread(stage, scenario, 24), key=lambda story: -len(story.faults))
     stories = [*few, *every_point(stage, scenario)]
-    SABOTAGES[name]()
+    sabotage()
     for story in stories:
         if not stage.has_found:
             yield replace(story, sabotage=name)

@@ -16,17 +16,20 @@ from dataclasses import dataclass, field
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-from tests.crash import journal, notes
-from tests.crash.faults import AFTER, BEFORE, CLOSED, NOTED, REFUSED, Fault
-from tests.crash.journal import Snapshot
-from tests.crash.judge import Finding, Judge
+from tests.crash import notes
+from tests.crash.faults import AFTER, BEFORE, CLOSED, FULL, NOTED, REFUSED, WRITING, Fault, Side
 from tests.crash.life import Place, live, warm
-from tests.crash.scenarios import SCENARIOS, Scenario
+from tests.crash.scenario import Scenario
+from tests.crash.scenarios import SCENARIOS
+from tests.crash.witness import Finding, Witness
 
 IN_MEMORY: Final = Path("/dev/shm")
 """To SIGKILL a file system in memory is as any other, and its fsync costs nothing."""
+
+SOME_WRITES: Final = 40
+"""Between so many of them it is killed; all would take hours."""
 
 MADE: Final = 4
 """So many commits of a story's first opening are not made again by later ones: there is a state then."""
@@ -39,10 +42,12 @@ Faults = Sequence[Fault]
 class Story:
     scenario: str
     faults: Faults
+    synchronous: str = "NORMAL"
     sabotage: str = ""
 
     def __str__(self) -> str:
-        return f"{self.scenario}, {', then '.join(map(str, self.faults)) or 'never killed'}"
+        full = " with synchronous=FULL" if self.synchronous == "FULL" else ""
+        return f"{self.scenario}{full}, {', then '.join(map(str, self.faults)) or 'never killed'}"
 
 
 @dataclass
@@ -59,20 +64,41 @@ class Report:
 
 @dataclass(frozen=True)
 class Oracle:
-    """What a life without kills leaves, in how many commits (`opening`: before its script) and notes of the Worker."""
+    """What a life without kills leaves, in how many commits, writes (`opening`, `opening_writes`: before its script)
+    and notes of the Worker."""
 
-    end: Snapshot
+    end: Any
     opening: int
+    opening_writes: int
     commits: int
+    writes: int
     notes: int
 
-    def faults(self, *, opening: bool = True) -> list[Fault]:
-        """All there are, from the beginning of a life, or of its script, to its end."""
+    def place(self, fault: Fault) -> tuple[float, str]:
+        """How far in the life it is, roughly, from 0 to 1; and its side."""
+        of = {WRITING: self.writes, FULL: self.writes, NOTED: self.notes, CLOSED: self.notes}
+        return fault.number / of.get(fault.side, self.commits), fault.side
+
+    def faults(self, *, opening: bool = True, writes: int | None = None) -> list[Fault]:
+        """All there are, from the beginning of a life, or of its script, to its end; or not all writes, but so many."""
         first = 1 if opening else self.opening + 1
-        commits = [
-            Fault(number, side) for number in range(first, self.commits + 1) for side in (BEFORE, AFTER, REFUSED)
+        first_write = 1 if opening else self.opening_writes + 1
+        return [
+            *_faults(range(first, self.commits + 1), BEFORE, AFTER, REFUSED),
+            *_faults(_some(range(first_write, self.writes + 1), writes), WRITING, FULL),
+            *_faults(range(1, self.notes + 1), NOTED, CLOSED),
         ]
-        return [*commits, *(Fault(number, side) for number in range(1, self.notes + 1) for side in (NOTED, CLOSED))]
+
+
+def _faults(numbers: Iterable[int], *sides: Side) -> list[Fault]:
+    return [Fault(number, side) for number in numbers for side in sides]
+
+
+def _some(numbers: range, count: int | None) -> Iterable[int]:
+    """Spread evenly."""
+    if count is None or len(numbers) <= count:
+        return numbers
+    return (numbers[index * len(numbers) // count] for index in range(count))
 
 
 class Stage:
@@ -87,20 +113,27 @@ class Stage:
 
     def oracle(self, name: str) -> Oracle:
         if name not in self._oracles:
-            place = self._place()
-            ended = live(SCENARIOS[name], place, 1, None)
+            place, scenario = self._place(), SCENARIOS[name]
+            ended = live(scenario, place, 1, None)
             if ended.failure:
                 raise AssertionError(f"{name}: {ended.failure}")
+            judge = self._judge(scenario, place)
+            judge.look(in_good_order=True)
+            judge.compare_ends(judge.end, frozenset())
+            if judge.findings:
+                raise AssertionError(f"{name}, never killed: {judge.findings}")
             made = sum(note["is"] in notes.BY_THE_WORKER for note in notes.read(place.notes))
-            self._oracles[name] = Oracle(journal.read(place.state), ended.opening, ended.commits, made)
+            self._oracles[name] = Oracle(
+                judge.end, ended.opening, ended.opening_writes, ended.commits, ended.writes, made
+            )
             shutil.rmtree(place.folder)
         return self._oracles[name]
 
     def tell(self, story: Story) -> Report:
         scenario, oracle, place = SCENARIOS[story.scenario], self.oracle(story.scenario), self._place()
-        judge, report = Judge(place.state, place.notes, place.folder / "copy"), Report()
+        judge, report = self._judge(scenario, place), Report()
         for number, fault in enumerate([*story.faults, None], 1):
-            ended = live(scenario, place, number, fault)
+            ended = live(scenario, place, number, fault, story.synchronous)
             judge.look(in_good_order=not ended.killed)
             report.figures["lives"] += 1
             report.figures.update(kills=int(ended.killed), closings=int(ended.closed), refusals=int(ended.refused))
@@ -111,11 +144,14 @@ class Stage:
         self.kills += report.figures["kills"]
         judge.compare_ends(oracle.end, scenario.may_differ)
         report.figures += judge.counts
-        report.figures.update(stories=1, instances=len(judge.now.instances), steps=len(judge.now.steps))
+        report.figures["stories"] += 1
         report.findings = [(story, finding) for finding in judge.findings]
         self.has_found |= bool(judge.findings)
         shutil.rmtree(place.folder)
         return report
+
+    def _judge(self, scenario: Scenario, place: Place) -> Witness:
+        return scenario.judge(place.state, place.notes, place.folder / "copy")
 
     def _place(self) -> Place:
         self._told += 1
@@ -125,15 +161,15 @@ class Stage:
 
 
 def every_point(stage: Stage, scenario: Scenario, *, opening: bool = True) -> Iterator[Story]:
-    """Killed once, on both sides of each commit and at each note, or closed there; or with a commit that fails."""
-    for fault in stage.oracle(scenario.name).faults(opening=opening):
+    """Killed once: on both sides of each commit, at each note, between some writes; or closed there, or one fails."""
+    for fault in stage.oracle(scenario.name).faults(opening=opening, writes=SOME_WRITES):
         yield Story(scenario.name, [fault])
 
 
 def spread(stage: Stage, scenario: Scenario, count: int) -> Iterator[Story]:
     """A few of these, evenly over the whole life; every other one is killed again soon after the next start."""
     oracle = stage.oracle(scenario.name)
-    faults = sorted(oracle.faults(opening=False), key=lambda fault: (fault.number, fault.side))
+    faults = sorted(oracle.faults(opening=False, writes=SOME_WRITES), key=oracle.place)
     for index in range(count):
         fault = faults[(2 * index + 1) * len(faults) // (2 * count)]
         yield Story(scenario.name, [fault, *([Fault(oracle.opening - MADE + 1 + index, AFTER)] if index % 2 else [])])
@@ -142,10 +178,12 @@ def spread(stage: Stage, scenario: Scenario, count: int) -> Iterator[Story]:
 def again_and_again(stage: Stage, scenario: Scenario, dice: random.Random) -> Story:
     """Killed up to six times, more often than not soon after a start."""
     oracle = stage.oracle(scenario.name)
-    faults = oracle.faults()
-    early = [fault for fault in oracle.faults() if fault.is_early(oracle.opening - MADE)]
+    faults = oracle.faults(writes=SOME_WRITES)
+    early = [fault for fault in oracle.faults() if fault.is_early(oracle.opening - MADE, oracle.opening_writes)]
     return Story(
-        scenario.name, [dice.choice(faults if dice.random() < 0.4 else early) for _ in range(dice.randint(2, 6))]
+        scenario.name,
+        [dice.choice(faults if dice.random() < 0.4 else early) for _ in range(dice.randint(2, 6))],
+        dice.choice(("NORMAL", "NORMAL", "FULL")),
     )
 
 

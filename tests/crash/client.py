@@ -1,33 +1,31 @@
-"""The client of a scenario, in the Worker's process and killed with it: it notes what it asks, and what was granted.
-
-A scenario's script is played from its beginning in each life. What an earlier life has seen acknowledged is not asked
-again; what was under way when it was killed is looked up in the journal, and asked again if it did not happen.
-"""
+"""The client of workflows: what can be asked of instances, and what tells whether that happened."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
-from typing import Any
+from typing import Any, Final
 
 import apsw
 
-from flarebed.bindings.errors import JsError
 from flarebed.bindings.values import UNDEFINED
-from flarebed.emulator.testing.session import START_MS, Session
-from tests.crash import journal, notes
+from flarebed.emulator.testing.session import Session
+from tests.crash import journal
+from tests.crash.asking import POLLED_MS, Asking
 from tests.crash.journal import Snapshot
 from tests.crash.notes import Notebook
 
-_POLLED_MS = 100
+CREATE_EFFECTS: Final = "CREATE TABLE IF NOT EXISTS effects (nonce TEXT PRIMARY KEY)"
 
 
-class Client:
+class Client(Asking):
+    config = "wrangler.jsonc"
+
+    @staticmethod
+    async def prepare(session: Session) -> None:
+        await session.app.resources["d1"].bindings()["DB"].exec(CREATE_EFFECTS)
+
     def __init__(self, session: Session, notebook: Notebook) -> None:
-        self._session = session
-        self._notebook = notebook
-        self._past = notes.read(notebook.path)
-        self._state = session.app.store.root
-        self._number = 0
+        super().__init__(session, notebook)
         self._read: set[tuple[str, str]] = set()
         self.flow: Any = session.app.resources["workflows"].bindings()["FLOW"]
 
@@ -42,12 +40,12 @@ class Client:
         def is_done(before: Any, now: Snapshot) -> bool:
             return now.key(instance_id) not in (None, before)
 
-        await self._ask("create", instance_id, lambda: self.flow.create(options), is_done, kept_ms=kept_ms)
+        await self._do("create", instance_id, lambda: self.flow.create(options), is_done, kept_ms=kept_ms)
 
     async def create_batch(self, shape: str, *instance_ids: str) -> None:
         batch = [{"id": instance_id, "params": {"shape": shape}} for instance_id in instance_ids]
         last = instance_ids[-1]  # they stand or fall together
-        await self._ask(
+        await self._do(
             "create", last, lambda: self.flow.createBatch(batch), lambda _, now: last in now.instances, ids=instance_ids
         )
 
@@ -75,9 +73,9 @@ class Client:
             if journal.read(self._state).instances[instance_id].rollback is None:
                 await handle.terminate({"rollback": roll_back})
             while journal.read(self._state).instances[instance_id].status not in journal.ENDED:
-                await self._session.clock.sleep(_POLLED_MS)
+                await self._session.clock.sleep(POLLED_MS)
 
-        await self._ask(
+        await self._do(
             "terminate", instance_id, call, lambda _, now: now.instances[instance_id].status in journal.ENDED
         )
 
@@ -104,27 +102,11 @@ class Client:
 
     # What it waits for, unless an earlier life has come further
 
-    async def after(self, seconds: float) -> None:
-        await self._wait(lambda: True, seconds * 1000)
-
-    async def at(self, seconds: float) -> None:
-        """That long after the first life began."""
-        await self._session.clock.sleep_until(START_MS + seconds * 1000)
-
     async def noted(self, what: str, instance_id: str, name: str | None = None) -> None:
-        """Until the Worker has noted this, in this life or an earlier one."""
-        wanted = {"is": what, "id": instance_id} | ({} if name is None else {"name": name})
-        await self._wait(lambda: any(wanted.items() <= note.items() for note in notes.read(self._notebook.path)))
+        await self.heard(what, id=instance_id, **({} if name is None else {"name": name}))
 
     async def until(self, instance_id: str, *statuses: str) -> None:
         await self._wait(lambda: journal.read(self._state).instances[instance_id].status in statuses)
-
-    async def _wait(self, is_over: Callable[[], bool], first_ms: float = 0) -> None:
-        if any(note.get("number", 0) > self._number for note in self._past):
-            return
-        await self._session.clock.sleep(first_ms)
-        while not is_over():
-            await self._session.clock.sleep(_POLLED_MS)
 
     # How it asks
 
@@ -134,9 +116,9 @@ class Client:
         async def call() -> None:
             await getattr(await self.flow.get(instance_id), method)(*arguments)
 
-        await self._ask(method, instance_id, call, is_done, **said)
+        await self._do(method, instance_id, call, is_done, **said)
 
-    async def _ask(
+    async def _do(
         self,
         what: str,
         instance_id: str,
@@ -145,30 +127,12 @@ class Client:
         **said: Any,
     ) -> None:
         """`is_done(key before, journal now)` tells a later life whether it happened."""
-        self._number += 1
-        mine = [note for note in self._past if note.get("number") == self._number]
-        if any(note["is"] == "acked" for note in mine):
-            return
-        asked = {"action": what, "id": instance_id, "number": self._number, **said}
-        now = journal.read(self._state)
-        if not (mine and is_done(mine[0]["key"], now)):
-            self._note("asks", key=mine[0]["key"] if mine else now.key(instance_id), **asked)
-            try:
-                await self._granted(call)
-            except JsError as error:
-                self._note("refused", text=error.message, **asked)
-        self._note("acked", **asked)
-
-    async def _granted(self, call: Callable[[], Coroutine[Any, Any, Any]]) -> None:
-        """What could not be written has not happened, and is asked again."""
-        while True:
-            try:
-                return await call()
-            except apsw.Error:
-                await self._session.clock.sleep(_POLLED_MS)
-
-    def _note(self, what: str, **fields: Any) -> None:
-        self._notebook.note(what, self._session.clock.now_ms(), **fields)
+        await self._ask(
+            {"action": what, "id": instance_id, **said},
+            call,
+            lambda note: is_done(note["key"], journal.read(self._state)),
+            lambda: journal.read(self._state).key(instance_id),
+        )
 
 
 def _again(before: Any, now: Snapshot) -> bool:

@@ -1,32 +1,25 @@
 """After each death, and at the end: has anything been lost, made twice, or come out otherwise?
 
 What is known comes from the notes (what the Worker and the client saw) and from the journal as it was after the death
-before. A copy of the state is looked at, so that the next life finds it exactly as the kill has left it.
+before.
 """
 
 from __future__ import annotations
 
-import shutil
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import apsw
 
 from tests.crash import journal, notes
 from tests.crash.journal import ENDED, OUTCOMES, Place, Snapshot, StepRow
 from tests.crash.notes import Note
+from tests.crash.witness import Witness
 
 INTERRUPTED: Final = "WorkflowInternalError: Attempt failed due to internal workflows error"
-Kind = Literal["lost", "duplicated", "differing", "broken"]
 StepName = tuple[str, str, int]
-
-
-@dataclass(frozen=True)
-class Finding:
-    kind: Kind
-    text: str
 
 
 @dataclass
@@ -42,27 +35,24 @@ class Known:
     """Restarted or deleted in this life."""
 
 
-class Judge:
+class Judge(Witness):
     def __init__(self, state: Path, notes_path: Path, scratch: Path) -> None:
-        self._state = state
-        self._notes = notes_path
-        self._scratch = scratch
-        self._offset = 0
+        super().__init__(state, notes_path, scratch)
         self._reloaded = False
         self._now_ms = 0.0
         self._uncounted = self._repeated = 0  # attempts that a life cut short itself are made again under their number
         self._known: dict[str, Known] = {}
         self._before = Snapshot()
         self.now = Snapshot()
-        self.findings: list[Finding] = []
-        self.counts: Counter[str] = Counter()
+
+    @property
+    def end(self) -> Snapshot:
+        return self.now
 
     def look(self, *, in_good_order: bool) -> None:
-        """Compare what there is now with all that was known. `in_good_order`: the life that is over was not killed."""
         copy = self._copied()
         self._before, self.now = self.now, journal.read(copy)
-        new = notes.read(self._notes, self._offset)
-        self._offset = self._notes.stat().st_size if self._notes.exists() else 0
+        new = self._new_notes()
         for known in self._known.values():
             known.is_new = False
         reloaded, self._reloaded = self._reloaded, any(note["is"] == "reloads" for note in new)
@@ -78,7 +68,7 @@ class Judge:
                 self._take_back_attempts(instance_id, known)
 
     def compare_ends(self, oracle: Snapshot, may_differ: frozenset[str]) -> None:
-        """With what a life without kills has left."""
+        self.counts.update(instances=len(self.now.instances), steps=len(self.now.steps))
         if self.now.instances.keys() != oracle.instances.keys():
             self._find("differing", f"instances {sorted(self.now.instances)}, not {sorted(oracle.instances)}")
         for instance_id, expected in oracle.instances.items():
@@ -252,22 +242,7 @@ class Judge:
             for note in known.acked
         )
 
-    # Files
-
-    def _copied(self) -> Path:
-        """Of the databases and their logs; each is whole."""
-        shutil.rmtree(self._scratch, ignore_errors=True)
-        for path in [*self._state.rglob("*.sqlite"), *self._state.rglob("*.sqlite-wal")]:
-            target = self._scratch / path.relative_to(self._state)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(path, target)
-        for path in sorted(self._scratch.rglob("*.sqlite")):
-            connection = apsw.Connection(str(path))
-            said = [text for (text,) in connection.execute("PRAGMA integrity_check")]
-            connection.close()
-            if said != ["ok"]:
-                self._find("broken", f"{path.name}: {said}")
-        return self._scratch
+    # Files and messages
 
     def _find_effects(self) -> None:
         """What a callback did before it returned, in D1 and KV, is there; a message has been delivered."""
@@ -283,9 +258,6 @@ class Judge:
         for note in noted:
             if note["is"] == "returns" and note["effect"] and note["value"]["nonce"] not in present:
                 self._find("lost", f"an effect: {note}")
-
-    def _find(self, kind: Kind, text: str) -> None:
-        self.findings.append(Finding(kind, text))
 
 
 def _given(step: StepName, recorded: Any) -> Any:

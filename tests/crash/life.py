@@ -11,10 +11,9 @@ import json
 import os
 import signal
 import traceback
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Final, NoReturn
 
 import apsw
@@ -24,14 +23,13 @@ from flarebed.emulator.config.load import load
 from flarebed.emulator.config.model import Config
 from flarebed.emulator.testing.session import START_MS, Session, StuckError
 from tests.crash import notes
-from tests.crash.client import Client
-from tests.crash.faults import CLOSED, NOTED, Commits, Fault
+from tests.crash.faults import CLOSED, NOTED, Disk, Fault
 from tests.crash.notes import BY_THE_WORKER, Notebook
-from tests.crash.scenarios import Scenario
+from tests.crash.scenario import Scenario
+from tests.crash.scenarios import SCENARIOS
 
 PROJECT: Final = Path(__file__).parent / "project"
-CREATE_EFFECTS: Final = "CREATE TABLE IF NOT EXISTS effects (nonce TEXT PRIMARY KEY)"
-_LONGEST_S: Final = 10
+_LONGEST_S: Final = 60
 
 
 @dataclass(frozen=True)
@@ -55,26 +53,29 @@ class Place:
 
 @dataclass(frozen=True)
 class Ended:
-    """How a life ended: killed or closed at its fault, or in peace after so many commits, of which one was refused.
+    """How a life ended: killed or closed at its fault, or in peace after so many commits and writes, of which some were
+    refused.
 
-    `opening`: how many of them came before its script.
+    `opening`, `opening_writes`: how many of them came before its script.
     """
 
     killed: bool = False
     closed: bool = False
     refused: bool = False
     commits: int = 0
+    writes: int = 0
     opening: int = 0
+    opening_writes: int = 0
     failure: str = ""
 
 
-def live(scenario: Scenario, place: Place, number: int, fault: Fault | None) -> Ended:
+def live(scenario: Scenario, place: Place, number: int, fault: Fault | None, synchronous: str = "NORMAL") -> Ended:
     """Fork a life, and await its end."""
     reader, writer = os.pipe()
     pid = os.fork()
     if pid == 0:
         os.close(reader)
-        _be(scenario, place, number, fault, writer)
+        _be(lambda: play(scenario, place, number, fault, synchronous), place, writer)
     os.close(writer)
     with os.fdopen(reader) as pipe:
         said = pipe.read()
@@ -86,11 +87,11 @@ def live(scenario: Scenario, place: Place, number: int, fault: Fault | None) -> 
     return Ended(failure=f"life {number} ended with {code}: {place.log.read_text() if place.log.exists() else ''}")
 
 
-def _be(scenario: Scenario, place: Place, number: int, fault: Fault | None, writer: int) -> NoReturn:
+def _be(life: Callable[[], Ended], place: Place, writer: int) -> NoReturn:
     signal.alarm(_LONGEST_S)
     code = 1
     try:
-        os.write(writer, json.dumps(dataclasses.asdict(play(scenario, place, number, fault))).encode())
+        os.write(writer, json.dumps(dataclasses.asdict(life())).encode())
         code = 0
     except BaseException:
         with place.log.open("a") as log:
@@ -99,32 +100,41 @@ def _be(scenario: Scenario, place: Place, number: int, fault: Fault | None, writ
         os._exit(code)
 
 
-def play(scenario: Scenario, place: Place, number: int, fault: Fault | None) -> Ended:
+def play(scenario: Scenario, place: Place, number: int, fault: Fault | None, synchronous: str) -> Ended:
     """Play the script to its end and run until nothing more can happen."""
     past = notes.read(place.notes)
     notebook = Notebook(place.notes, number)
     session: Session | None = None
 
-    def die() -> None:
-        notebook.note("dies", session.clock.now_ms() if session else start_ms, at=str(fault))
+    def now_ms() -> float:
+        return session.clock.now_ms() if session else start_ms
 
     start_ms = max((note["now_ms"] for note in past), default=START_MS)
-    commits = Commits(fault, die)
-    commits.watch()
+    disk = Disk(fault, lambda: notebook.note("dies", now_ms(), at=str(fault)))
+    disk.watch()
     with place.log.open("a") as log:
-        configured = config(place, number, fault, scenario.workflow)
+
+        def heard(level: str, text: str) -> None:
+            print(level, text, file=log)
+            if text.startswith("QUEUE "):
+                notebook.note("told", now_ms(), text=text)
+
         try:
-            session = Session(configured, place.state, lambda *said: print(*said, file=log), start_ms=start_ms)
-            session.run(session.app.resources["d1"].bindings()["DB"].exec(CREATE_EFFECTS))
+            session = Session(
+                config(scenario, place, number, fault), place.state, heard, start_ms=start_ms, synchronous=synchronous
+            )
+            session.run(scenario.client.prepare(session))
         except (UserError, JsError, apsw.Error):
-            if not commits.refused:
+            if not disk.refused:
                 raise
             return Ended(refused=True)  # it could not start: the next one can
-        opening = commits.count
-        is_closed = played(session, scenario.script(Client(session, notebook)), closing(fault, place, number))
+        opening, opening_writes = disk.commits, disk.writes
+        client = scenario.client(session, notebook)
+        is_closed = played(session, client.play(scenario.script), closing(fault, place, number))
         notebook.note("closes" if is_closed else "rests", session.clock.now_ms())
+        disk.is_closing = True
         session.close()
-    return Ended(closed=is_closed, refused=commits.refused, commits=commits.count, opening=opening)
+    return Ended(False, is_closed, disk.refused, disk.commits, disk.writes, opening, opening_writes)
 
 
 def played(session: Session, script: Coroutine[Any, Any, None], is_due: Callable[[], bool]) -> bool:
@@ -150,19 +160,17 @@ def closing(fault: Fault | None, place: Place, number: int) -> Callable[[], bool
     return is_due
 
 
-def config(
-    place: Place, number: int, fault: Fault | None = None, workflow: Mapping[str, Any] = MappingProxyType({})
-) -> Config:
-    """The Worker ends itself at a note; `workflow` is what the workflow's spec has otherwise."""
+def config(scenario: Scenario, place: Place, number: int, fault: Fault | None = None) -> Config:
+    """The Worker ends itself at a note."""
     last_note = fault.number if fault and fault.side == NOTED else 0
-    loaded = load(None, cwd=PROJECT, env="", environ={})
+    loaded = load(PROJECT / scenario.client.config, cwd=PROJECT, env="", environ={})
     values = {"NOTES": str(place.notes), "LIFE": str(number), "LAST_NOTE": str(last_note)}
-    (flow,) = loaded.specs["workflows"]
-    specs = {**loaded.specs, "workflows": (dataclasses.replace(flow, **workflow),)}
-    return dataclasses.replace(loaded, vars=values, specs=specs)
+    flows = tuple(dataclasses.replace(flow, **scenario.workflow) for flow in loaded.specs.get("workflows", ()))
+    return dataclasses.replace(loaded, vars=values, specs={**loaded.specs, "workflows": flows})
 
 
 def warm(folder: Path) -> None:
     """Import what a life needs, once, for all that are forked from this process."""
-    session = Session(config(Place(folder), 0), folder / "warm", lambda level, text: None)
-    session.close()
+    for scenario in {scenario.client: scenario for scenario in SCENARIOS.values()}.values():
+        session = Session(config(scenario, Place(folder), 0), folder / "warm", lambda level, text: None)
+        session.close()

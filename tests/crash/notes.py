@@ -12,7 +12,7 @@ from typing import Any, Final
 
 Note = dict[str, Any]
 
-BY_THE_WORKER: Final = ("runs", "begins", "returns", "saw", "got")
+BY_THE_WORKER: Final = ("runs", "begins", "returns", "saw", "got", "says")
 
 
 def read(path: Path, offset: int = 0) -> list[Note]:

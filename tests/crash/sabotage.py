@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from typing import Any
 
 from flarebed.bindings.store import Database
@@ -11,6 +10,7 @@ from flarebed.bindings.workflows.history import History
 from flarebed.bindings.workflows.journal import Journal
 from flarebed.bindings.workflows.run import Run
 from flarebed.bindings.workflows.workflow import Workflow
+from tests.crash.data_sabotage import DATA_SABOTAGES
 
 
 def answers_before_it_is_durable() -> None:
@@ -82,14 +82,19 @@ def undoes_again() -> None:
     Run.find = forgetful  # type: ignore[method-assign]
 
 
-SCENARIO: dict[str, str] = {"undoes_again": "rolled_back"}
-"""In which they show, if not in `crowd`."""
-
-SABOTAGES: dict[str, Callable[[], None]] = {
-    sabotage.__name__: sabotage
-    for sabotage in (
-        answers_before_it_is_durable, takes_an_event_before_its_wait_has_it, keeps_an_event_that_was_delivered,
-        forgets_interrupted_attempts, does_a_recorded_step_again, leaves_what_was_running, moves_a_wake_time,
-        goes_on_from_what_was_rolled_back, undoes_again,
-    )
-}  # fmt: skip
+SABOTAGES = {
+    sabotage.__name__: (sabotage, scenario)
+    for sabotage, scenario in {
+        answers_before_it_is_durable: "crowd",
+        takes_an_event_before_its_wait_has_it: "crowd",
+        keeps_an_event_that_was_delivered: "crowd",
+        forgets_interrupted_attempts: "crowd",
+        does_a_recorded_step_again: "crowd",
+        leaves_what_was_running: "crowd",
+        moves_a_wake_time: "crowd",
+        goes_on_from_what_was_rolled_back: "crowd",
+        undoes_again: "rolled_back",
+        **DATA_SABOTAGES,
+    }.items()
+}
+"""By name, with the scenario in which each shows."""

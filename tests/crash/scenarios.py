@@ -1,4 +1,4 @@
-"""What is done to instances while their process is killed: one small function each, a script for the client.
+"""What is done to workflows while their process is killed: one small function each, a script for the client.
 
 A new one needs a function here, and a shape in `project/src/entry.py` if none fits. Its result is what a life without
 kills leaves; where an interrupted attempt may change that, `Scenario.may_differ` says for which instances.
@@ -7,32 +7,14 @@ kills leaves; where an interrupted attempt may change that, `Scenario.may_differ
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from tests.crash.client import Client
+from tests.crash.data_scenarios import DATA
+from tests.crash.scenario import Scenario
 
 HOUR_S: Final = 3_600
 HOUR_MS: Final = 3_600_000
-
-Script = Callable[[Client], Awaitable[None]]
-
-
-@dataclass(frozen=True)
-class Scenario:
-    """`may_differ`: the instances whose end depends on where the process was killed, as it would in production.
-
-    `workflow`: what the workflow's spec has otherwise.
-    """
-
-    script: Script
-    may_differ: frozenset[str] = frozenset()
-    workflow: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def name(self) -> str:
-        return self.script.__name__
 
 
 async def steps(client: Client) -> None:
@@ -250,7 +232,7 @@ async def sending(client: Client) -> None:
 
 SCHEDULED = {"schedules": ("0 6 * * *",), "success_retention_ms": 20 * HOUR_MS}
 
-SCENARIOS = {
+WORKFLOWS = {
     scenario.name: scenario
     for scenario in (
         Scenario(steps), Scenario(sleeps), Scenario(delays), Scenario(frugal, frozenset({"i"})), Scenario(ends),
@@ -262,3 +244,4 @@ SCENARIOS = {
         Scenario(queued, workflow={"concurrency_limit": 2}),
     )
 }  # fmt: skip
+SCENARIOS = WORKFLOWS | DATA

@@ -10,9 +10,12 @@ from typing import Any
 
 import pytest
 
-from tests.crash.command import rounds
+from tests.crash.command import WorkflowRounds
+from tests.crash.data_command import DataRounds
+from tests.crash.data_scenarios import DATA
+from tests.crash.rounds import Rounds, played
 from tests.crash.sabotage import SABOTAGES
-from tests.crash.scenarios import SCENARIOS
+from tests.crash.scenarios import WORKFLOWS
 
 ROOT = Path(__file__).parents[2]
 
@@ -33,7 +36,7 @@ def test_nothing_is_lost() -> None:
     report = told("--few", "2")
     assert report["findings"] == []
     figures = report["figures"]
-    assert figures["stories"] == 2 * len(SCENARIOS)
+    assert figures["stories"] == 2 * len(WORKFLOWS) + 2 * len(DATA)
     assert figures["kills"] + figures["closings"] + figures["refusals"] > figures["stories"]
 
 
@@ -47,6 +50,16 @@ SEEN_AS = {
     "moves_a_wake_time": {"differing"},
     "goes_on_from_what_was_rolled_back": {"duplicated", "lost", "differing", "broken"},
     "undoes_again": {"duplicated", "differing", "broken"},
+    "forgets_what_is_in_delivery": {"lost", "differing"},
+    "tells_before_it_has_ended": {"lost", "duplicated"},
+    "does_not_end_deliveries": {"lost", "differing"},
+    "does_not_count_interrupted_deliveries": {"differing"},
+    "buries_after_the_end": {"lost"},
+    "delivers_what_is_not_leased": {"duplicated", "differing"},
+    "stores_a_batch_in_parts": {"broken"},
+    "replaces_a_value_in_two_steps": {"lost"},
+    "reads_what_is_not_committed": {"lost"},
+    "commits_each_statement": {"broken", "differing"},
 }
 
 
@@ -59,6 +72,9 @@ def test_the_judge_sees_what_is_broken() -> None:
 
 
 @pytest.mark.real
-def test_the_real_command_under_load_in_a_reload_beside_another_and_without_its_worker(tmp_path: Path) -> None:
-    report = rounds(tmp_path, 4, seed=1)
+@pytest.mark.parametrize("of", [WorkflowRounds, DataRounds])
+def test_the_real_command_under_load_in_a_reload_beside_another_and_without_its_worker(
+    tmp_path: Path, of: type[Rounds]
+) -> None:
+    report = played(of, tmp_path, 4, seed=1)
     assert (report.findings, report.figures["kills"]) == ([], 6)

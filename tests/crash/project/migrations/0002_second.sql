@@ -1,0 +1,2 @@
+CREATE TABLE second (name TEXT);
+CREATE INDEX seconds ON second (name);

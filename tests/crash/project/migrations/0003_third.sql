@@ -1,0 +1,2 @@
+CREATE TABLE third (name TEXT);
+INSERT INTO third SELECT name FROM first;
