@@ -14,7 +14,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tests.crash.campaign import Job, Report, Stage, Story, again_and_again, every_point, spread, told_side_by_side
+from tests.crash.campaign import (
+    Job,
+    Report,
+    Stage,
+    Story,
+    again_and_again,
+    evenly,
+    every_point,
+    spread,
+    told_side_by_side,
+)
 from tests.crash.command import WorkflowRounds
 from tests.crash.data_command import DataRounds
 from tests.crash.rounds import played
@@ -77,7 +87,7 @@ def sabotaged(name: str, stage: Stage) -> Iterator[Story]:
     """In this process only, and after it was seen how a life ends."""
     sabotage, scenario_name = SABOTAGES[name]
     scenario = SCENARIOS[scenario_name]
-    few = sorted(spread(stage, scenario, 24), key=lambda story: -len(story.faults))
+    few = sorted(evenly(stage, scenario, 24), key=lambda story: -len(story.faults))
     stories = [*few, *every_point(stage, scenario)]
     sabotage()
     for story in stories:

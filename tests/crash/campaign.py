@@ -167,7 +167,22 @@ def every_point(stage: Stage, scenario: Scenario, *, opening: bool = True) -> It
 
 
 def spread(stage: Stage, scenario: Scenario, count: int) -> Iterator[Story]:
-    """A few of these, evenly over the whole life; every other one is killed again soon after the next start."""
+    """A few of these, evenly over the whole life and of all sorts; every other one is killed again soon after the next
+    start."""
+    oracle = stage.oracle(scenario.name)
+    by_side: dict[Side, list[Fault]] = {}
+    for fault in oracle.faults(opening=False, writes=SOME_WRITES):
+        by_side.setdefault(fault.side, []).append(fault)
+    sides = sorted(by_side)
+    first = sum(scenario.name.encode())  # another one in each scenario
+    for index in range(count):
+        of_a_side = by_side[sides[(first + index) % len(sides)]]
+        fault = of_a_side[(2 * index + 1) * len(of_a_side) // (2 * count)]
+        yield Story(scenario.name, [fault, *([Fault(oracle.opening - MADE + 1 + index, AFTER)] if index % 2 else [])])
+
+
+def evenly(stage: Stage, scenario: Scenario, count: int) -> Iterator[Story]:
+    """As many, in the order of their place, whatever their sort."""
     oracle = stage.oracle(scenario.name)
     faults = sorted(oracle.faults(opening=False, writes=SOME_WRITES), key=oracle.place)
     for index in range(count):
