@@ -6,6 +6,7 @@ Coerces arguments as workerd does, asks the namespace, and words a refusal for t
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Final
 
 import apsw
@@ -13,12 +14,12 @@ import apsw
 from flarebed.bindings.ecma import is_index, is_object, json_parse, json_stringify
 from flarebed.bindings.errors import JsError
 from flarebed.bindings.kv import errors
+from flarebed.bindings.kv.large import PIECE_BYTES, Kept
 from flarebed.bindings.kv.namespace import (
     MAX_BULK_BYTES,
     MAX_BULK_KEYS,
     MAX_LIST_KEYS,
     MAX_METADATA_BYTES,
-    MAX_VALUE_BYTES,
     Key,
     Namespace,
     check_cache_ttl,
@@ -26,8 +27,6 @@ from flarebed.bindings.kv.namespace import (
 )
 from flarebed.bindings.values import UNDEFINED, ArrayBuffer, Map, Stream, View
 from flarebed.bindings.webidl import ABSENT, members, optional_integer, string, wrong_parameter
-
-_CHUNK_BYTES: Final = 64 * 1024
 
 
 class KvNamespace:
@@ -44,15 +43,19 @@ class KvNamespace:
             return self._bulk(key, options, with_metadata=False)
         if key is ABSENT:
             raise wrong_parameter("KvNamespace", "get", 1, "string or Array")
-        return self._single(key, options)[0]
+        name, type_name, cache_ttl_s = _get_arguments(key, options)
+        found = self._namespace.get(name, cache_ttl_s)
+        return None if found is None else _converted(found[0], type_name)
 
     async def getWithMetadata(self, key: Any = ABSENT, options: Any = UNDEFINED) -> Any:
         if isinstance(key, list):
             return self._bulk(key, options, with_metadata=True)
         if key is ABSENT:
             raise wrong_parameter("KvNamespace", "getWithMetadata", 1, "Array or string")
-        value, metadata = self._single(key, options)
-        return {"value": value, "metadata": _parsed(metadata), "cacheStatus": None}
+        name, type_name, cache_ttl_s = _get_arguments(key, options)
+        found = self._namespace.get(name, cache_ttl_s)
+        value, metadata = (None, None) if found is None else (_converted(found[0], type_name), _parsed(found[1]))
+        return {"value": value, "metadata": metadata, "cacheStatus": None}
 
     async def list(self, options: Any = UNDEFINED) -> dict[str, Any]:
         fields = members(options)
@@ -84,9 +87,10 @@ class KvNamespace:
         with errors.PUT:
             expiration_s = self._namespace.expiration(*times)
             _check_metadata(metadata)
-            content = body if isinstance(body, bytes) else await _read_all(body)
-            _check_value(len(content))
-        await self._written(errors.PUT, lambda: self._namespace.put(name, content, metadata, expiration_s))
+            if isinstance(body, bytes):
+                await self._written(errors.PUT, lambda: self._namespace.put(name, body, metadata, expiration_s))
+            else:
+                await self._put_stream(name, body, metadata, expiration_s)
         return UNDEFINED
 
     async def delete(self, key: Any = ABSENT) -> Any:
@@ -97,28 +101,27 @@ class KvNamespace:
         await self._written(errors.DELETE, lambda: self._namespace.delete(name))
         return UNDEFINED
 
+    async def _put_stream(self, name: str, stream: Stream, metadata: str | None, expiration_s: int | None) -> None:
+        """To the stream's end, also of what is too long: the refusal tells the length."""
+        with self._namespace.arriving() as arriving:
+            async for chunk in stream:
+                with self._told(errors.PUT):
+                    arriving.add(chunk)
+            await self._written(errors.PUT, lambda: self._namespace.put(name, arriving, metadata, expiration_s))
+
     async def _written(self, operation: errors.Operation, write: Callable[[], None]) -> None:
-        """A disk that is full, say, is the service's failure to the Worker."""
-        try:
+        with self._told(operation):
             write()
             await self._namespace.durable()
-        except apsw.Error as error:
+
+    @contextmanager
+    def _told(self, operation: errors.Operation) -> Iterator[None]:
+        """A disk that is full, say, is the service's failure to the Worker."""
+        try:
+            yield
+        except (apsw.Error, OSError) as error:
             self._warn(f"{operation.name} failed: {error}")
             raise errors.not_stored(operation) from None
-
-    def _single(self, key: Any, options: Any) -> tuple[Any, str | None]:
-        """The converted value and the metadata's JSON; null and none of a key that is not there."""
-        type_name, cache_ttl_s = _get_options(options)
-        name = _checked_key(errors.GET, key)
-        with errors.GET:
-            check_cache_ttl(cache_ttl_s)
-        found = self._namespace.get(name)
-        if found is None:
-            return None, None  # before the type is looked at, as in kv.c++
-        convert = _CONVERTERS.get(type_name)
-        if convert is None:
-            raise errors.unknown_type()
-        return convert(found[0]), found[1]
 
     def _bulk(self, keys: Sequence[Any], options: Any, *, with_metadata: bool) -> Map:
         names = [string(key) for key in keys]
@@ -138,7 +141,7 @@ class KvNamespace:
         for name in names:
             _check_bulk_key(name)
             check_cache_ttl(cache_ttl_s)
-            found = self._namespace.get(name)
+            found = self._namespace.get(name, cache_ttl_s)
             if found is None:
                 _set(answer, name, None)
                 continue
@@ -157,11 +160,11 @@ def _set(answer: Map, name: str, value: Any) -> None:
 
 
 class ValueStream:
-    """A stored value as a byte stream."""
+    """A value that is in memory, as a byte stream."""
 
     def __init__(self, value: bytes) -> None:
         self._chunks: Iterator[bytes] = (
-            value[start : start + _CHUNK_BYTES] for start in range(0, len(value), _CHUNK_BYTES)
+            value[start : start + PIECE_BYTES] for start in range(0, len(value), PIECE_BYTES)
         )
 
     def __aiter__(self) -> AsyncIterator[bytes]:
@@ -173,23 +176,41 @@ class ValueStream:
         raise StopAsyncIteration
 
 
-def _text(value: bytes) -> str:
-    return value.decode(errors="replace")
+def _text(value: bytes | Kept) -> str:
+    return bytes(value).decode(errors="replace")
 
 
-_CONVERTERS: Final[dict[str, Callable[[bytes], Any]]] = {
+_CONVERTERS: Final[dict[str, Callable[[bytes | Kept], Any]]] = {
     "text": _text,
     "json": lambda value: json_parse(_text(value)),
-    "arrayBuffer": lambda value: ArrayBuffer(bytearray(value)),
-    "stream": ValueStream,
+    "arrayBuffer": lambda value: ArrayBuffer(bytearray(bytes(value))),
+    "stream": lambda value: ValueStream(value) if isinstance(value, bytes) else value,
 }
 
 
-def _bulk_value(value: bytes, type_name: str) -> Any:
+def _bulk_value(value: bytes | Kept, type_name: str) -> Any:
     try:
         return json_parse(_text(value)) if type_name == "json" else _text(value)
     except JsError:
         raise errors.bulk_not_json() from None
+
+
+def _converted(value: bytes | Kept, type_name: str) -> Any:
+    """The type is looked at only here: kv.c++ answers null to a missing key of any type."""
+    convert = _CONVERTERS.get(type_name)
+    if convert is None:
+        raise errors.unknown_type()
+    return convert(value)
+
+
+def _get_arguments(key: Any, options: Any) -> tuple[str, str, int | None]:
+    """The key, the type's name and the cache TTL in seconds of a get of one key."""
+    type_name, cache_ttl_s = _get_options(options)
+    name = _checked_key(errors.GET, key)
+    if cache_ttl_s is not None:
+        with errors.GET:
+            check_cache_ttl(cache_ttl_s)
+    return name, type_name, cache_ttl_s
 
 
 def _get_options(options: Any) -> tuple[str, int | None]:
@@ -231,23 +252,6 @@ def _body(value: Any) -> bytes | Stream:
     if isinstance(value, Stream):
         return value
     raise errors.wrong_value()
-
-
-async def _read_all(stream: Stream) -> bytes:
-    """Counts to the end, since the refusal tells the length, but keeps no more than the limit."""
-    kept = bytearray()
-    length = 0
-    async for chunk in stream:
-        length += len(chunk)
-        if length <= MAX_VALUE_BYTES:
-            kept += chunk
-    _check_value(length)
-    return bytes(kept)
-
-
-def _check_value(length: int) -> None:
-    if length > MAX_VALUE_BYTES:
-        raise errors.value_too_long(length, MAX_VALUE_BYTES)
 
 
 def _metadata_json(metadata: Any) -> str | None:

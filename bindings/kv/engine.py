@@ -17,7 +17,8 @@ class KvResources:
     """One namespace per id; two bindings may share it."""
 
     def __init__(self, specs: Sequence[KvNamespaceSpec], around: Surroundings) -> None:
-        self._bindings = {spec.binding: _namespace(spec.namespace_id, around) for spec in specs}
+        namespaces = {name: namespace(name, around) for name in {spec.namespace_id for spec in specs}}
+        self._bindings = {spec.binding: namespaces[spec.namespace_id] for spec in specs}
 
     def bindings(self) -> Mapping[str, object]:
         return self._bindings
@@ -35,7 +36,9 @@ class KvResources:
         """Every read looks into the store anyway."""
 
 
-def _namespace(namespace_id: str, around: Surroundings) -> KvNamespace:
+def namespace(namespace_id: str, around: Surroundings) -> KvNamespace:
+    """For a Worker, and for the command line."""
+
     def warn(text: str) -> None:
         around.log("warn", f'KV namespace "{namespace_id}": {text}')
 

@@ -1,7 +1,8 @@
 """One KV namespace: its limits and its SQL. Bindings stand above it, the store below.
 
 Reads answer at once with what is committed; writes are when `durable()` resolves. An expired key is hidden from the
-very millisecond, and its row goes when another key with an expiration is put.
+very millisecond, and its row goes when another key with an expiration is put. Values of more than a row are in
+`large.py`; what a read gives where KV is eventually consistent, in `eventual.py`.
 
 https://developers.cloudflare.com/kv/platform/limits/
 """
@@ -12,10 +13,11 @@ import asyncio
 import base64
 import re
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from flarebed.bindings.clock import Clock
 from flarebed.bindings.kv import errors
+from flarebed.bindings.kv.large import MAX_ROW_BYTES, Arriving, Kept, pieces, reader
 from flarebed.bindings.store import Database
 
 MAX_KEY_BYTES: Final = 512
@@ -28,11 +30,27 @@ MIN_EXPIRATION_S: Final = 60
 MIN_CACHE_TTL_S: Final = 30
 
 SCHEMA: Final = """
-CREATE TABLE IF NOT EXISTS entries (key TEXT PRIMARY KEY, expiration_ms INTEGER, metadata TEXT, value BLOB NOT NULL);
-CREATE INDEX IF NOT EXISTS expirations ON entries (expiration_ms) WHERE expiration_ms IS NOT NULL
+CREATE TABLE IF NOT EXISTS entries (
+    key TEXT PRIMARY KEY, expiration_ms INTEGER, metadata TEXT, value BLOB NOT NULL, length INTEGER
+);
+CREATE INDEX IF NOT EXISTS expirations ON entries (expiration_ms) WHERE expiration_ms IS NOT NULL;
+CREATE TABLE IF NOT EXISTS pieces (
+    key TEXT NOT NULL, position INTEGER NOT NULL, piece BLOB NOT NULL, PRIMARY KEY (key, position)
+);
+CREATE TRIGGER IF NOT EXISTS replaced AFTER UPDATE ON entries WHEN old.length IS NOT NULL
+BEGIN DELETE FROM pieces WHERE key = old.key; END;
+CREATE TRIGGER IF NOT EXISTS deleted AFTER DELETE ON entries WHEN old.length IS NOT NULL
+BEGIN DELETE FROM pieces WHERE key = old.key; END
 """
-_GET: Final = "SELECT value, metadata, expiration_ms FROM entries WHERE key = ?"
-_PUT: Final = "INSERT OR REPLACE INTO entries (key, expiration_ms, metadata, value) VALUES (?, ?, ?, ?)"
+"""`length` is that of a value in pieces."""
+
+_GET: Final = "SELECT value, metadata, expiration_ms, length FROM entries WHERE key = ?"
+_PUT: Final = """
+INSERT INTO entries (key, expiration_ms, metadata, value, length) VALUES (?, ?, ?, ?, ?)
+ON CONFLICT (key) DO UPDATE SET
+expiration_ms = excluded.expiration_ms, metadata = excluded.metadata, value = excluded.value, length = excluded.length
+"""
+_PUT_PIECE: Final = "INSERT INTO pieces (key, position, piece) VALUES (?, ?, ?)"
 _DELETE: Final = "DELETE FROM entries WHERE key = ?"
 _LIST: Final = """
 SELECT key, expiration_ms, metadata FROM entries
@@ -60,6 +78,10 @@ class Page:
     cursor: str | None
 
 
+Entry: TypeAlias = tuple[bytes | Kept, str | None, int | None, int | None]
+"""What is under a key: value, metadata (JSON text), expiration in ms, and the length of a value in pieces."""
+
+
 class Namespace:
     """Key length and names are the caller's to check; everything else is refused here (errors.Refused)."""
 
@@ -68,21 +90,35 @@ class Namespace:
         self._clock = clock
         self._reader = database.connection.cursor()  # kept, since a new one costs a fifth of a read
 
-    def get(self, key: str) -> tuple[bytes, str | None] | None:
-        """The value and its metadata (JSON text), or None."""
+    def get(self, key: str, _cache_ttl_s: int | None = None) -> Entry | None:
+        """There is one location here, so nothing is cached."""
         self._database.flush()
         rows: list[Any] = self._reader.execute(_GET, (key,)).fetchall()
-        for value, metadata, expiration_ms in rows:
-            if expiration_ms is None or expiration_ms > self._clock.now_ms():
-                return value, metadata
+        for entry in rows:
+            if entry[3] is not None:
+                return self._in_pieces(key)
+            if entry[2] is None or entry[2] > self._clock.now_ms():
+                return entry  # type: ignore[no-any-return]
         return None
 
-    def put(self, key: str, value: bytes, metadata: str | None, expiration_s: int | None) -> None:
+    def arriving(self) -> Arriving:
+        """Where a stream's chunks go until it ends; close it."""
+        return Arriving(self._database.path.parent, MAX_VALUE_BYTES)
+
+    def put(self, key: str, value: bytes | Arriving, metadata: str | None, expiration_s: int | None) -> None:
         """`expiration_s` is Unix time, from `expiration()`."""
+        if len(value) > MAX_VALUE_BYTES:
+            raise errors.value_too_long(len(value), MAX_VALUE_BYTES)
         expiration_ms = None if expiration_s is None else expiration_s * 1000
         if expiration_ms is not None:
             self._database.execute(_PURGE, (self._clock.now_ms(),))
-        self._database.execute(_PUT, (key, expiration_ms, metadata, value))
+        if len(value) <= MAX_ROW_BYTES:
+            self._database.execute(_PUT, (key, expiration_ms, metadata, bytes(value), None))
+            return
+        with self._database.write() as connection:
+            connection.execute(_PUT, (key, expiration_ms, metadata, b"", len(value)))
+            rows = ((key, position, piece) for position, piece in enumerate(pieces(value)))
+            connection.executemany(_PUT_PIECE, rows)
 
     def delete(self, key: str) -> None:
         self._database.execute(_DELETE, (key,))
@@ -120,6 +156,16 @@ class Namespace:
 
     def durable(self) -> asyncio.Future[None]:
         return self._database.durable()
+
+    def _in_pieces(self, key: str) -> Entry | None:
+        """The entry as a connection of its own goes on seeing it. Another process may have put something smaller."""
+        connection = reader(self._database.path)
+        rows: list[Any] = connection.execute(_GET, (key,)).fetchall()
+        for value, metadata, expiration_ms, length in rows:
+            if expiration_ms is None or expiration_ms > self._clock.now_ms():
+                kept = value if length is None else Kept(connection, key, length)
+                return kept, metadata, expiration_ms, length
+        return None
 
 
 def check_length(key: str) -> None:

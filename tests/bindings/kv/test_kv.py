@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from flarebed.bindings.kv.namespace import SCHEMA
 from flarebed.bindings.kv.spec import KvNamespaceSpec
 from flarebed.bindings.values import UNDEFINED, ArrayBuffer, BigInt, Stream, View
-from tests.bindings.kv.bench import NOW_S, Chunks, KvBench, error_of
+from tests.bindings.kv.bench import NOW_S, Chunks, KvBench
 from tests.support import run
 
 STORED: list[tuple[Any, str]] = [
@@ -311,28 +309,6 @@ def test_a_write_finishes_when_committed_and_a_read_without_a_turn_of_the_loop_w
             bench.kv.get("k").send(None)
         assert (read.value.value, committed.done()) == ("v", True)
         writing.close()
-        bench.store.close()
-
-    run(work())
-
-
-def test_what_cannot_be_stored_is_the_services_failure_and_nobody_reads_it(tmp_path: Path) -> None:
-    async def work() -> None:
-        bench = KvBench(tmp_path)
-        await bench.kv.put("k", "old")
-        disk = bench.store.database("kv", "ns1", SCHEMA).connection
-        disk.set_commit_hook(lambda: True)
-        putting = asyncio.ensure_future(error_of(bench.kv.put("k", "new")))
-        reading = asyncio.ensure_future(bench.kv.get("k"))
-        assert await putting == "Error: KV PUT failed: 500 Internal Server Error"
-        assert await reading == "old"
-        assert await error_of(bench.kv.delete("k")) == "Error: KV DELETE failed: 500 Internal Server Error"
-        assert bench.logged == [
-            ("warn", 'KV namespace "ns1": PUT failed: constraint failed'),
-            ("warn", 'KV namespace "ns1": DELETE failed: constraint failed'),
-        ]
-        disk.set_commit_hook(None)
-        assert await bench.kv.get("k") == "old"
         bench.store.close()
 
     run(work())
