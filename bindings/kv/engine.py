@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from flarebed.bindings.kind import Surroundings
 from flarebed.bindings.kv.binding import KvNamespace
+from flarebed.bindings.kv.eventual import EventualNamespace
 from flarebed.bindings.kv.namespace import SCHEMA, Namespace
 from flarebed.bindings.kv.spec import KvNamespaceSpec
 
@@ -42,7 +43,8 @@ def namespace(namespace_id: str, around: Surroundings) -> KvNamespace:
     def warn(text: str) -> None:
         around.log("warn", f'KV namespace "{namespace_id}": {text}')
 
-    return KvNamespace(Namespace(around.store.database("kv", namespace_id, SCHEMA), around.clock), warn)
+    made = EventualNamespace if around.modes.kv_consistency == "eventual" else Namespace
+    return KvNamespace(made(around.store.database("kv", namespace_id, SCHEMA), around.clock), warn)
 
 
 def open(specs: Sequence[KvNamespaceSpec], around: Surroundings) -> KvResources:

@@ -97,7 +97,7 @@ class Namespace:
         for entry in rows:
             if entry[3] is not None:
                 return self._in_pieces(key)
-            if entry[2] is None or entry[2] > self._clock.now_ms():
+            if not self._is_over(entry[2]):
                 return entry  # type: ignore[no-any-return]
         return None
 
@@ -157,12 +157,15 @@ class Namespace:
     def durable(self) -> asyncio.Future[None]:
         return self._database.durable()
 
+    def _is_over(self, expiration_ms: int | None) -> bool:
+        return expiration_ms is not None and expiration_ms <= self._clock.now_ms()
+
     def _in_pieces(self, key: str) -> Entry | None:
         """The entry as a connection of its own goes on seeing it. Another process may have put something smaller."""
         connection = reader(self._database.path)
         rows: list[Any] = connection.execute(_GET, (key,)).fetchall()
         for value, metadata, expiration_ms, length in rows:
-            if expiration_ms is None or expiration_ms > self._clock.now_ms():
+            if not self._is_over(expiration_ms):
                 kept = value if length is None else Kept(connection, key, length)
                 return kept, metadata, expiration_ms, length
         return None

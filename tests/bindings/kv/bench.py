@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from flarebed.bindings.errors import JsError
+from flarebed.bindings.kind import Modes
 from flarebed.bindings.kv import engine
 from flarebed.bindings.kv.binding import KvNamespace
 from flarebed.bindings.kv.spec import KvNamespaceSpec
@@ -22,9 +24,10 @@ class KvBench(Bench):
         super().__init__(root, start_ms=NOW_S * 1000.0)
         self.kv = self.open()
 
-    def open(self, spec: KvNamespaceSpec | None = None) -> KvNamespace:
+    def open(self, spec: KvNamespaceSpec | None = None, modes: Modes | None = None) -> KvNamespace:
         spec = spec or KvNamespaceSpec("KV", "ns1")
-        binding = engine.open((spec,), self.around).bindings()[spec.binding]
+        around = replace(self.around, modes=modes or Modes())
+        binding = engine.open((spec,), around).bindings()[spec.binding]
         assert isinstance(binding, KvNamespace)
         return binding
 

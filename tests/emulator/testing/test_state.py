@@ -111,6 +111,16 @@ def test_without_a_seed_it_is_random(flarebed_sync: SyncWorker) -> None:
     assert ids(flarebed_sync) != ids(flarebed_sync)
 
 
+@pytest.mark.flarebed(kv_consistency="eventual")
+def test_kv_is_eventually_consistent_on_request(flarebed_sync: SyncWorker) -> None:
+    assert flarebed_sync.env.KV.get("key") is None
+    flarebed_sync.env.KV.put("key", "value")
+    flarebed_sync.clock.advance("59 seconds")
+    assert flarebed_sync.env.KV.get("key") is None
+    flarebed_sync.clock.advance("1 second")
+    assert flarebed_sync.env.KV.get("key") == "value"
+
+
 @pytest.mark.flarebed(outbound="refuse")
 def test_the_world_outside(flarebed_sync: SyncWorker) -> None:
     outbound = flarebed_sync.outbound
