@@ -18,7 +18,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from flarebed.bindings.clock import Clock
 from flarebed.bindings.kv import errors
 from flarebed.bindings.kv.large import MAX_ROW_BYTES, Arriving, Kept, pieces, reader
-from flarebed.bindings.store import Database
+from flarebed.bindings.store import Database, Store
 
 MAX_KEY_BYTES: Final = 512
 MAX_VALUE_BYTES: Final = 25 * 1024 * 1024
@@ -34,6 +34,7 @@ CREATE TABLE IF NOT EXISTS entries (
     key TEXT PRIMARY KEY, expiration_ms INTEGER, metadata TEXT, value BLOB NOT NULL, length INTEGER
 );
 CREATE INDEX IF NOT EXISTS expirations ON entries (expiration_ms) WHERE expiration_ms IS NOT NULL;
+CREATE TABLE IF NOT EXISTS namespace (id TEXT NOT NULL, title TEXT);
 CREATE TABLE IF NOT EXISTS pieces (
     key TEXT NOT NULL, position INTEGER NOT NULL, piece BLOB NOT NULL, PRIMARY KEY (key, position)
 );
@@ -42,7 +43,7 @@ BEGIN DELETE FROM pieces WHERE key = old.key; END;
 CREATE TRIGGER IF NOT EXISTS deleted AFTER DELETE ON entries WHEN old.length IS NOT NULL
 BEGIN DELETE FROM pieces WHERE key = old.key; END
 """
-"""`length` is that of a value in pieces."""
+"""`length` is that of a value in pieces. The one row of `namespace` is for `directory.py`."""
 
 _GET: Final = "SELECT value, metadata, expiration_ms, length FROM entries WHERE key = ?"
 _PUT: Final = """
@@ -171,6 +172,14 @@ class Namespace:
         return None
 
 
+def database(store: Store, namespace_id: str) -> Database:
+    """The namespace's file, which knows whose it is: its name may be only a hash of the id."""
+    found = store.database("kv", namespace_id, SCHEMA)
+    if not found.read("SELECT 1 FROM namespace"):
+        found.execute("INSERT INTO namespace (id) VALUES (?)", (namespace_id,))
+    return found
+
+
 def check_length(key: str) -> None:
     length = len(key.encode())
     if length > MAX_KEY_BYTES:
@@ -193,7 +202,12 @@ def _end_of(prefix: str) -> str | bytes:
 
 
 def _key_of(cursor: str) -> str:
-    """Any text is a cursor: like Node's Buffer, this skips what is not base64 (observed: no error)."""
-    digits = re.sub(r"[^A-Za-z0-9+/]", "", cursor.partition("=")[0].translate({0x2D: "+", 0x5F: "/"}))
+    """Any text is a cursor (observed: no error)."""
+    return base64_bytes(cursor).decode(errors="replace")
+
+
+def base64_bytes(text: str) -> bytes:
+    """Like Node's Buffer, this skips what is not base64."""
+    digits = re.sub(r"[^A-Za-z0-9+/]", "", text.partition("=")[0].translate({0x2D: "+", 0x5F: "/"}))
     digits = digits[: len(digits) - (len(digits) % 4 == 1)]
-    return base64.b64decode(digits + "=" * (-len(digits) % 4)).decode(errors="replace")
+    return base64.b64decode(digits + "=" * (-len(digits) % 4))

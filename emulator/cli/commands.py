@@ -13,6 +13,7 @@ from flarebed.bindings.errors import UserError
 from flarebed.emulator.cli.check_commands import check
 from flarebed.emulator.cli.clock_commands import clock
 from flarebed.emulator.cli.d1_commands import d1
+from flarebed.emulator.cli.kv_commands import kv
 from flarebed.emulator.cli.options import config_option, env_option, mode_options, persist_option
 from flarebed.emulator.cli.output import told
 from flarebed.emulator.cli.workflow_commands import workflows
@@ -92,7 +93,7 @@ def dev(
     raise SystemExit(code)
 
 
-for group in (d1, workflows, clock, check):
+for group in (d1, kv, workflows, clock, check):
     app.add_command(group)
 
 

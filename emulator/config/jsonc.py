@@ -39,17 +39,32 @@ def parse(text: str) -> tuple[Any, dict[str, int]]:
     return _Parser(text).document()
 
 
+def extent(text: str, offset: int) -> tuple[int, int]:
+    """Where the value of the field that `parse` found at `offset` begins and ends."""
+    return _Parser(text, offset).extent()
+
+
 class _Parser:
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, start: int = 0) -> None:
         self._text = text
         self._offsets: dict[str, int] = {}
-        self._token = self._scan(0)
+        self._end = start
+        self._token = self._scan(start)
 
     def document(self) -> tuple[Any, dict[str, int]]:
         value = self._value("", 0)
         if self._token.kind:
             self._fail("EndOfFileExpected")
         return value, self._offsets
+
+    def extent(self) -> tuple[int, int]:
+        start = self._token.offset
+        self._value("", 0)
+        if self._token.kind == ":":  # what stood there was the name
+            self._next()
+            start = self._token.offset
+            self._value("", 0)
+        return start, self._end
 
     def _value(self, path: str, depth: int) -> Any:
         token = self._token
@@ -105,7 +120,8 @@ class _Parser:
         return False
 
     def _next(self) -> None:
-        self._token = self._scan(self._token.end)
+        self._end = self._token.end
+        self._token = self._scan(self._end)
 
     def _scan(self, start: int) -> Token:
         space = _SPACE.match(self._text, start)

@@ -18,7 +18,7 @@ FLOORS = {
 
 KIND_FILES = frozenset({"__init__", "spec", "engine", "binding", "errors", "commands", "api", "view"})
 KIND_PARTS: dict[str, frozenset[str]] = {
-    "kv": frozenset({"namespace", "large", "eventual"}),
+    "kv": frozenset({"namespace", "large", "eventual", "directory"}),
     "d1": frozenset({"database", "lane", "parameters", "migrations", "splitter", "script", "hints", "export"}),
     "queues": frozenset({"backlog", "body", "consumer", "disorder", "verdict"}),
     "workflows": frozenset({
