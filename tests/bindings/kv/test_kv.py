@@ -189,6 +189,12 @@ def test_bulk_gives_a_map_in_the_order_asked(tmp_path: Path) -> None:
             ("b", {"x": 1}), ("7.5", 0), ("none", None),
         ]  # fmt: skip
         assert (await bench.kv.getWithMetadata(["7.5"], "json")).items() == [("7.5", {"value": 0, "metadata": None})]
+        await bench.kv.put("null", "null", {"metadata": 1})
+        await bench.kv.put("bom", "\ufeff1")
+        assert (await bench.kv.getWithMetadata(["null", "bom"], "json")).items() == [
+            ("null", None), ("bom", {"value": 1, "metadata": None}),
+        ]  # fmt: skip
+        assert (await bench.kv.get(["null", "bom"])).items() == [("null", "null"), ("bom", "1")]
         bench.store.close()
 
     run(work())
