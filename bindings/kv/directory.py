@@ -12,7 +12,7 @@ import apsw
 
 from flarebed.bindings.kv.large import reader
 from flarebed.bindings.kv.namespace import database
-from flarebed.bindings.store import Store
+from flarebed.bindings.store import Store, unusable
 
 _TITLE: Final = "SELECT id, title, EXISTS (SELECT 1 FROM entries) FROM namespace"
 
@@ -35,6 +35,8 @@ def titles(store: Store) -> list[Title]:
             found += [Title(name, title) for name, title, has_keys in rows if title is not None or has_keys]
         except apsw.SQLError:  # written before a file knew its id
             found.append(Title(path.stem, None))
+        except apsw.Error as error:
+            raise unusable(path, error) from error
         finally:
             connection.close()
     return found

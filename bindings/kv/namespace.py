@@ -118,6 +118,7 @@ class Namespace:
             return
         with self._database.write() as connection:
             connection.execute(_PUT, (key, expiration_ms, metadata, b"", len(value)))
+            connection.execute("DELETE FROM pieces WHERE key = ?", (key,))
             rows = ((key, position, piece) for position, piece in enumerate(pieces(value)))
             connection.executemany(_PUT_PIECE, rows)
 

@@ -21,6 +21,7 @@ from flarebed.bindings.errors import JsError, UserError
 from flarebed.bindings.kv import engine
 from flarebed.bindings.kv.binding import KvNamespace
 from flarebed.bindings.kv.spec import KvNamespaceSpec
+from flarebed.bindings.webidl import string
 from flarebed.emulator.cli.opening import OpenedProject, opened_project
 from flarebed.emulator.config import Config
 
@@ -68,6 +69,7 @@ def opened(where: Options) -> Iterator[Opened]:
 
 
 def put(where: Options, key: str, value: str, path: Path | None, options: Mapping[str, Any]) -> None:
+    key, value = string(key), string(value)
     with opened(where) as namespace:
         metadata = options["metadata"]
         with_metadata = "" if metadata is None else f' with metadata "{json_stringify(metadata)}"'
@@ -113,6 +115,7 @@ def list_keys(where: Options, prefix: str) -> None:
 
 
 def delete(where: Options, key: str) -> None:
+    key = string(key)
     with opened(where) as namespace:
         print(f'Deleting the key "{key}" on namespace {namespace.shown}.')
         namespace.project.do(namespace.kv.delete(key))

@@ -193,3 +193,36 @@ def test_a_large_value_that_another_process_replaces_is_read_as_it_became(
         bench.store.close()
 
     run(work())
+
+
+def test_state_of_an_earlier_flarebed_takes_large_values(tmp_path: Path) -> None:
+    async def work() -> None:
+        path = tmp_path / "flarebed" / "kv" / "ns1.sqlite"
+        path.parent.mkdir(parents=True)
+        earlier = apsw.Connection(str(path))
+        earlier.execute(
+            "CREATE TABLE entries (key TEXT PRIMARY KEY, expiration_ms INTEGER, metadata TEXT, value BLOB NOT NULL);"
+            "INSERT INTO entries (key, value) VALUES ('k', x'6f6c64')"
+        )
+        earlier.close()
+        bench = KvBench(tmp_path)
+        assert await bench.kv.get("k") == "old"
+        await bench.kv.put("k", "x" * OVER_A_ROW)
+        assert pieces(bench) == [("k", 17, OVER_A_ROW)]
+        bench.store.close()
+
+    run(work())
+
+
+def test_pieces_that_another_program_left_are_not_part_of_a_value(tmp_path: Path) -> None:
+    async def work() -> None:
+        bench = KvBench(tmp_path)
+        await bench.kv.put("k", "old" * OVER_A_ROW)
+        other = apsw.Connection(str(bench.store.path("kv", "ns1")))
+        other.execute("REPLACE INTO entries (key, value) VALUES ('k', x'6e6577')")  # which fires no trigger
+        assert await bench.kv.get("k") == "new"
+        await bench.kv.put("k", "x" * OVER_A_ROW)
+        assert await bench.kv.get("k") == "x" * OVER_A_ROW
+        bench.store.close()
+
+    run(work())

@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
+import apsw
 import click
 import pytest
 
@@ -220,3 +221,26 @@ def test_a_folder_is_no_value(kv: Command) -> None:
     assert kv.refused("key", "put", "k", "--binding", "KV", "--path", ".") == (
         f"Could not read file: .\n  EISDIR: is a directory, open '{Path.cwd()}'\n"
     )
+
+
+def test_what_is_no_utf_8_in_an_argument_is_replaced(kv: Command) -> None:
+    said = kv.said("key", "put", "k\udcff", "v\udcff", "--binding", "KV")
+    assert said == 'Writing the value "v\ufffd" to key "k\ufffd" on namespace binding: "KV" (id: "ns1").\n'
+    assert kv.said("key", "get", "k\ufffd", "--binding", "KV") == "v\ufffd"
+    assert kv.said("key", "delete", "k\udcff", "--binding", "KV").startswith('Deleting the key "k\ufffd"')
+
+
+def test_a_file_of_the_state_that_is_damaged(kv: Command) -> None:
+    kv.said("key", "put", "k", "v", "--binding", "KV")
+    damaged = kv.state / "flarebed" / "kv" / "damaged.sqlite"
+    damaged.write_bytes(b"not a database" * 100)
+    assert kv.refused("namespace", "list") == (
+        f"The state in {damaged} can't be used: file is not a database\n"
+        "  Mend or remove it, or keep state elsewhere with --persist-to.\n"
+    )
+
+
+def test_a_file_that_does_not_know_its_id_is_listed_by_its_name(kv: Command) -> None:
+    kv.said("key", "put", "k", "v", "--namespace-id", "earlier")
+    apsw.Connection(str(kv.state / "flarebed" / "kv" / "earlier.sqlite")).execute("DROP TABLE namespace")
+    assert titles(kv) == ["KV", "earlier"]
