@@ -26,22 +26,18 @@ CONFIG = """\
 """
 
 
-class Project:
-    """Its state has virtual time, as `flarebed dev --virtual-time` leaves it; `dev()` is one that runs."""
+class Commands:
+    """Runs commands, those of a group if it is named, where the test stands."""
 
-    def __init__(self, folder: Path, capture: pytest.CaptureFixture[str]) -> None:
-        self.folder = folder
-        self.state = folder / ".wrangler" / "state"
+    def __init__(self, capture: pytest.CaptureFixture[str], *group: str) -> None:
         self._capture = capture
-        (folder / "wrangler.jsonc").write_text(CONFIG)
-        self.dev().end()
-        self.time_is(START_MS)
+        self._group = group
 
     def __call__(self, *arguments: str) -> tuple[int, str, str]:
         """Exit code, output, errors."""
         code = 0
         try:
-            app(list(arguments), standalone_mode=False)
+            app([*self._group, *arguments], standalone_mode=False)
         except SystemExit as ended:
             code = int(ended.code or 0)
         return (code, *self._capture.readouterr())
@@ -50,6 +46,18 @@ class Project:
         code, out, err = self(*arguments)
         assert (code, err) == (0, "")
         return out
+
+
+class Project(Commands):
+    """Its state has virtual time, as `flarebed dev --virtual-time` leaves it; `dev()` is one that runs."""
+
+    def __init__(self, folder: Path, capture: pytest.CaptureFixture[str]) -> None:
+        super().__init__(capture)
+        self.folder = folder
+        self.state = folder / ".wrangler" / "state"
+        (folder / "wrangler.jsonc").write_text(CONFIG)
+        self.dev().end()
+        self.time_is(START_MS)
 
     def json(self, *arguments: str) -> Any:
         return json.loads(self.said(*arguments, "--json"))

@@ -20,6 +20,7 @@ from flarebed.bindings.kv.binding import KvNamespace
 from flarebed.bindings.kv.large import MAX_ROW_BYTES
 from flarebed.bindings.store import Store
 from flarebed.emulator.cli.commands import app
+from tests.emulator.cli.project import Commands
 
 CONFIG = """\
 {
@@ -33,26 +34,12 @@ CONFIG = """\
 """
 
 
-class Command:
-    """Runs commands in the folder of a config."""
+class Kv(Commands):
+    """`flarebed kv` in a folder with a config, beside processes that serve it."""
 
     def __init__(self, folder: Path, capture: pytest.CaptureFixture[str]) -> None:
+        super().__init__(capture, "kv")
         self.state = folder / ".wrangler" / "state"
-        self._capture = capture
-
-    def __call__(self, *arguments: str) -> tuple[int, str, str]:
-        """Exit code, output, errors."""
-        code = 0
-        try:
-            app(["kv", *arguments], standalone_mode=False)
-        except SystemExit as ended:
-            code = int(ended.code or 0)
-        return (code, *self._capture.readouterr())
-
-    def said(self, *arguments: str) -> str:
-        code, out, err = self(*arguments)
-        assert (code, err) == (0, "")
-        return out
 
     def refused(self, *arguments: str) -> str:
         code, _, err = self(*arguments)
@@ -76,14 +63,14 @@ class Command:
 
 
 @pytest.fixture
-def kv(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+def kv(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Kv:
     (tmp_path / "wrangler.jsonc").write_text(CONFIG)
     (tmp_path / "below").mkdir()
     monkeypatch.chdir(tmp_path / "below")
-    return Command(tmp_path, capsys)
+    return Kv(tmp_path, capsys)
 
 
-def test_commands_and_a_running_worker_share_their_data(kv: Command) -> None:
+def test_commands_and_a_running_worker_share_their_data(kv: Kv) -> None:
     async def serve(namespace: KvNamespace) -> tuple[Any, ...]:
         seen = [await namespace.getWithMetadata("k")]
         await asyncio.to_thread(kv.said, "key", "put", "k", "again", "--binding", "KV")
@@ -111,7 +98,7 @@ def test_a_large_value_comes_out_byte_by_byte(
     assert capsysbinary.readouterr() == (value, b"")
 
 
-def test_ten_thousand_pairs(kv: Command, tmp_path: Path) -> None:
+def test_ten_thousand_pairs(kv: Kv, tmp_path: Path) -> None:
     pairs = [{"key": f"k{number:05}", "value": str(number)} for number in range(10_000)]
     (tmp_path / "pairs.json").write_text(json.dumps(pairs))
     (tmp_path / "keys.json").write_text(json.dumps([pair["key"] for pair in pairs]))
@@ -124,7 +111,7 @@ def test_ten_thousand_pairs(kv: Command, tmp_path: Path) -> None:
     assert kv.said("key", "list", *where) == "[]\n"
 
 
-def test_comments_and_trailing_commas_in_a_file(kv: Command, tmp_path: Path) -> None:
+def test_comments_and_trailing_commas_in_a_file(kv: Kv, tmp_path: Path) -> None:
     (tmp_path / "pairs.json").write_text('\ufeff[ // one\n {"key": "k", "value": "v",},\n]')
     assert kv.said("bulk", "put", str(tmp_path / "pairs.json"), "--binding", "KV") == "Success!\n"
     assert kv.said("key", "get", "k", "--binding", "KV") == "v"
@@ -132,7 +119,7 @@ def test_comments_and_trailing_commas_in_a_file(kv: Command, tmp_path: Path) -> 
 
 @pytest.mark.parametrize(("answer", "left"), [("y", []), ("", []), ("n", [{"name": "k"}])])
 def test_a_terminal_is_asked_before_keys_are_deleted(
-    kv: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: str, left: list[Any]
+    kv: Kv, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: str, left: list[Any]
 ) -> None:
     (tmp_path / "keys.json").write_text('["k"]')
     kv.said("key", "put", "k", "v", "--binding", "KV")
@@ -144,11 +131,11 @@ def test_a_terminal_is_asked_before_keys_are_deleted(
     assert json.loads(kv.said("key", "list", "--binding", "KV")) == left
 
 
-def titles(kv: Command) -> list[str]:
+def titles(kv: Kv) -> list[str]:
     return [one["title"] for one in json.loads(kv.said("namespace", "list"))]
 
 
-def test_a_namespace_from_its_creation_to_its_end(kv: Command, tmp_path: Path) -> None:
+def test_a_namespace_from_its_creation_to_its_end(kv: Kv, tmp_path: Path) -> None:
     said = kv.said("namespace", "create", "my cache", "--update-config")
     [made] = [one for one in json.loads(kv.said("namespace", "list")) if one["title"] == "my cache"]
     assert said == (
@@ -189,13 +176,13 @@ def test_a_namespace_from_its_creation_to_its_end(kv: Command, tmp_path: Path) -
         (["--binding", "OTHER"], "x", {"binding": "OTHER", "id": "ID"}),
     ],
 )
-def test_what_a_new_namespace_is_called(kv: Command, arguments: list[str], title: str, snippet: dict[str, str]) -> None:
+def test_what_a_new_namespace_is_called(kv: Kv, arguments: list[str], title: str, snippet: dict[str, str]) -> None:
     said = kv.said("namespace", "create", "x", *arguments)
     [made] = [one["id"] for one in json.loads(kv.said("namespace", "list")) if one["title"] == title]
     assert json.loads(said.partition(":\n")[2].replace(made, "ID")) == {"kv_namespaces": [snippet]}
 
 
-def test_namespaces_with_keys_are_listed_by_their_ids(kv: Command) -> None:
+def test_namespaces_with_keys_are_listed_by_their_ids(kv: Kv) -> None:
     kv.said("key", "put", "k", "v", "--namespace-id", "Not A File's Name")
     kv.said("key", "list", "--namespace-id", "looked at")
     assert json.loads(kv.said("namespace", "list")) == [
@@ -208,7 +195,7 @@ def test_namespaces_with_keys_are_listed_by_their_ids(kv: Command) -> None:
     )
 
 
-def test_no_namespaces_are_configured(kv: Command, tmp_path: Path) -> None:
+def test_no_namespaces_are_configured(kv: Kv, tmp_path: Path) -> None:
     config = CONFIG.replace('    { "binding": "KV", "id": "ns1" } // the cache\n', "")
     (tmp_path / "wrangler.jsonc").write_text(config)
     assert kv.refused("key", "get", "k", "--binding", "KV") == (
@@ -217,20 +204,20 @@ def test_no_namespaces_are_configured(kv: Command, tmp_path: Path) -> None:
     )
 
 
-def test_a_folder_is_no_value(kv: Command) -> None:
+def test_a_folder_is_no_value(kv: Kv) -> None:
     assert kv.refused("key", "put", "k", "--binding", "KV", "--path", ".") == (
         f"Could not read file: .\n  EISDIR: is a directory, open '{Path.cwd()}'\n"
     )
 
 
-def test_what_is_no_utf_8_in_an_argument_is_replaced(kv: Command) -> None:
+def test_what_is_no_utf_8_in_an_argument_is_replaced(kv: Kv) -> None:
     said = kv.said("key", "put", "k\udcff", "v\udcff", "--binding", "KV")
     assert said == 'Writing the value "v\ufffd" to key "k\ufffd" on namespace binding: "KV" (id: "ns1").\n'
     assert kv.said("key", "get", "k\ufffd", "--binding", "KV") == "v\ufffd"
     assert kv.said("key", "delete", "k\udcff", "--binding", "KV").startswith('Deleting the key "k\ufffd"')
 
 
-def test_a_file_of_the_state_that_is_damaged(kv: Command) -> None:
+def test_a_file_of_the_state_that_is_damaged(kv: Kv) -> None:
     kv.said("key", "put", "k", "v", "--binding", "KV")
     damaged = kv.state / "flarebed" / "kv" / "damaged.sqlite"
     damaged.write_bytes(b"not a database" * 100)
@@ -240,7 +227,7 @@ def test_a_file_of_the_state_that_is_damaged(kv: Command) -> None:
     )
 
 
-def test_a_file_that_does_not_know_its_id_is_listed_by_its_name(kv: Command) -> None:
+def test_a_file_that_does_not_know_its_id_is_listed_by_its_name(kv: Kv) -> None:
     kv.said("key", "put", "k", "v", "--namespace-id", "earlier")
     apsw.Connection(str(kv.state / "flarebed" / "kv" / "earlier.sqlite")).execute("DROP TABLE namespace")
     assert titles(kv) == ["KV", "earlier"]

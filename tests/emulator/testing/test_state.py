@@ -115,9 +115,15 @@ def test_without_a_seed_it_is_random(flarebed_sync: SyncWorker) -> None:
 def test_kv_is_eventually_consistent_on_request(flarebed_sync: SyncWorker) -> None:
     assert flarebed_sync.env.KV.get("key") is None
     flarebed_sync.env.KV.put("key", "value")
+    before = flarebed_sync.snapshot()
     flarebed_sync.clock.advance("59 seconds")
     assert flarebed_sync.env.KV.get("key") is None
     flarebed_sync.clock.advance("1 second")
+    assert flarebed_sync.env.KV.get("key") == "value"
+    flarebed_sync.env.KV.delete("key")
+    flarebed_sync.clock.advance("1 minute")
+    assert flarebed_sync.env.KV.get("key") is None
+    flarebed_sync.restore(before)
     assert flarebed_sync.env.KV.get("key") == "value"
 
 
