@@ -177,7 +177,7 @@ def database(store: Store, namespace_id: str) -> Database:
     """The namespace's file, which knows whose it is: its name may be only a hash of the id."""
     found = store.database("kv", namespace_id, SCHEMA)
     if not found.read("SELECT 1 FROM namespace"):
-        found.execute("INSERT INTO namespace (id) VALUES (?)", (namespace_id,))
+        found.execute("INSERT INTO namespace (id) SELECT ? WHERE NOT EXISTS (SELECT 1 FROM namespace)", (namespace_id,))
     return found
 
 
@@ -188,7 +188,7 @@ def check_length(key: str) -> None:
 
 
 def check_cache_ttl(ttl_s: int | None) -> None:
-    """There is one location here, so nothing is cached; a wrong TTL is refused all the same."""
+    """A wrong TTL is refused also where nothing is cached."""
     if ttl_s is not None and ttl_s < MIN_CACHE_TTL_S:
         raise errors.cache_ttl_too_short(ttl_s, MIN_CACHE_TTL_S)
 
