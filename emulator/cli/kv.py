@@ -32,12 +32,12 @@ _CHUNK_BYTES: Final = 64 * 1024
 class Options:
     """What names a namespace on the command line; `preview` is None where nothing was said of it."""
 
-    binding: str | None
-    namespace_id: str | None
-    preview: bool | None
     config: Path | None
     env: str | None
     persist_to: Path | None
+    binding: str | None = None
+    namespace_id: str | None = None
+    preview: bool | None = None
 
     def exactly_one(self) -> Options:
         exactly_one({"--binding": self.binding, "--namespace-id": self.namespace_id})

@@ -36,14 +36,15 @@ def _nothing_is_remote(_context: click.Context, _parameter: click.Parameter, rem
             raise UserError("Nothing here is remote.", hint="For what is deployed, use `wrangler kv ... --remote`.")
 
 
+binding_option = click.option("--binding", metavar="NAME", help="The binding of the namespace.")
+id_option = click.option("--namespace-id", metavar="ID", help="The id of the namespace.")
+preview_option = click.option("--preview/--no-preview", default=None, help="Use the preview namespace of the binding.")
+remote_option = click.option("--remote", is_flag=True, expose_value=False, callback=_nothing_is_remote, hidden=True)
+
+
 def on_a_namespace(command: Command) -> Command:
-    """What finds one namespace, on this machine. The defaults are wrangler's."""
-    for option in (
-        click.option("--remote", is_flag=True, expose_value=False, callback=_nothing_is_remote, hidden=True),
-        click.option("--preview/--no-preview", default=None, help="Use the preview namespace of the binding."),
-        click.option("--namespace-id", metavar="ID", help="The id of the namespace."),
-        click.option("--binding", metavar="NAME", help="The binding of the namespace."),
-    ):
+    """What finds one namespace, on this machine."""
+    for option in (remote_option, preview_option, id_option, binding_option):
         command = option(command)
     return of_the_project(command)
 
@@ -175,7 +176,9 @@ def bulk_delete(filename: Path, force: bool, **options: Any) -> None:
 @click.option("--update-config", is_flag=True, help="Add the new namespace to the config file.")
 @click.option("--jurisdiction", hidden=True)
 @click.option("--use-remote", is_flag=True, hidden=True, expose_value=False, callback=_nothing_is_remote)
-@on_a_namespace
+@binding_option
+@preview_option
+@of_the_project
 def namespace_create(name: str, update_config: bool, jurisdiction: str | None, **options: Any) -> None:
     """Create a new namespace."""
     with told():
@@ -185,8 +188,8 @@ def namespace_create(name: str, update_config: bool, jurisdiction: str | None, *
         create(Options(**options), name, update_config, jurisdiction)
 
 
-@namespace.command("list", cls=BooleanOptions)
-@on_a_namespace
+@namespace.command("list")
+@of_the_project
 def namespace_list(**options: Any) -> None:
     """Output a list of all KV namespaces on this machine."""
     with told():
@@ -209,10 +212,11 @@ def namespace_delete(name: str | None, skip_confirmation: bool, **options: Any) 
         delete(Options(**options), name, skip_confirmation)
 
 
-@namespace.command("rename", cls=BooleanOptions)
+@namespace.command("rename")
 @click.argument("old_name", metavar="[OLD-NAME]", required=False)
 @click.option("--new-name", metavar="NAME", help="The new name for the namespace.")
-@on_a_namespace
+@id_option
+@of_the_project
 def namespace_rename(old_name: str | None, new_name: str | None, **options: Any) -> None:
     """Rename a KV namespace."""
     with told():
