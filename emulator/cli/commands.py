@@ -16,6 +16,7 @@ from flarebed.emulator.cli.d1_commands import d1
 from flarebed.emulator.cli.kv_commands import kv
 from flarebed.emulator.cli.options import config_option, env_option, mode_options, persist_option
 from flarebed.emulator.cli.output import told
+from flarebed.emulator.cli.queue_commands import queues
 from flarebed.emulator.cli.workflow_commands import workflows
 from flarebed.emulator.supervisor.forkserver import ForkServer
 
@@ -93,7 +94,7 @@ def dev(
     raise SystemExit(code)
 
 
-for group in (d1, kv, workflows, clock, check):
+for group in (kv, d1, queues, workflows, clock, check):
     app.add_command(group)
 
 
