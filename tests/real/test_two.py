@@ -127,3 +127,19 @@ def test_sql_beside_a_running_command(place: Place) -> None:
         )
         [answer] = json.loads(selected.stdout)
         assert (answer["results"], answer["success"]) == ([{"n": 2}], True)
+
+
+def test_queues_beside_a_running_command(place: Place) -> None:
+    with dev(place.folder) as running:
+        running.get("/send/a")
+        until(lambda: len(place.notes()) == 1)
+        assert flarebed(place.folder, "queues", "pause", "jobs").returncode == 0
+        running.get("/send/b")
+        sent = flarebed(place.folder, "queues", "send", "JOBS", "c")
+        assert (sent.stdout.splitlines()[0], sent.stderr) == ("Sent a message (text) to queue jobs.", "")
+        listed = json.loads(flarebed(place.folder, "queues", "list", "--json").stdout)
+        assert [(each["name"], each["ready"], each["paused"]) for each in listed] == [("jobs", 2, True)]
+        assert len(place.notes()) == 1
+        assert flarebed(place.folder, "queues", "resume", "jobs").returncode == 0
+        until(lambda: len(place.notes()) == 3)
+        assert [note.rpartition(" ")[0] for note in place.notes()] == [f"message {body} 1" for body in "abc"]
