@@ -24,7 +24,7 @@ from flarebed.bindings.store import Database
 
 RETENTION_MS: Final = 4 * 86_400_000
 """https://developers.cloudflare.com/queues/configuration/configure-queues/#queue-configuration"""
-APPEARING_AT_ONCE: Final = 500
+APPEARING_AT_ONCE: Final = 200
 """A hundred thousand messages may become due together, and the loop has other work."""
 
 COLUMNS: Final = "id, content_type, enqueued_ms, expires_ms, attempts, body"

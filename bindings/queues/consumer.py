@@ -97,7 +97,11 @@ class Consumer:
         """There may be something to deliver. Cheap: what one tick of the loop sends is looked at once."""
         if self.owned and not self._turn_is_coming:
             self._turn_is_coming = True
-            self._clock.loop.call_soon(self._turn)
+            self._clock.loop.call_soon(self._poked)
+
+    def _poked(self) -> None:
+        self._turn_is_coming = False
+        self._turn()
 
     def _not_buried(self, dead: list[Message]) -> list[Message]:
         """Without those that the process had moved, and died before they left this queue, or before it said so."""
@@ -109,7 +113,6 @@ class Consumer:
         return absent
 
     def _turn(self) -> None:
-        self._turn_is_coming = False
         if not self.owned:
             return
         try:
