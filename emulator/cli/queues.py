@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, cast
 
+import apsw
 import click
 
 from flarebed.bindings.ecma_date import date_to_iso
@@ -20,6 +21,7 @@ from flarebed.bindings.errors import JsError, UserError
 from flarebed.bindings.queues.api import Counts, Peeked, QueueApi, State
 from flarebed.bindings.queues.engine import QueueSpec
 from flarebed.bindings.queues.spec import QueueConsumerSpec, QueueProducerSpec
+from flarebed.bindings.store import file_name, unusable
 from flarebed.emulator.cli import queue_messages
 from flarebed.emulator.cli.opening import OpenedProject, opened_project
 from flarebed.emulator.cli.tables import show_table
@@ -41,7 +43,7 @@ class Desk:
 
     def names(self) -> list[str]:
         dead = [spec.dead_letter_queue for spec in self.consumers.values() if spec.dead_letter_queue]
-        stored = sorted(path.stem for path in self._folder.glob("*.sqlite"))
+        stored = sorted(path.stem for path in self._folder.glob("*.sqlite") if file_name(path.stem) == path.stem)
         return list(dict.fromkeys([*(spec.queue for spec in self.producers), *self.consumers, *dead, *stored]))
 
     def queue(self, name: str) -> QueueApi:
@@ -67,7 +69,10 @@ class Desk:
 @contextmanager
 def opened(config: Path | None, env: str | None, persist_to: Path | None) -> Iterator[Desk]:
     with opened_project(config, env, persist_to) as project:
-        yield Desk(project)
+        try:
+            yield Desk(project)
+        except apsw.Error as error:  # a full disk, say, or a lock that is held for long
+            raise unusable(project.state, error) from error
 
 
 def list_all(desk: Desk, as_json: bool) -> None:

@@ -1,4 +1,4 @@
-"""When a batch is over, with a real Worker: its handler, what it gave to waitUntil, and the limit of 15 minutes."""
+"""Consumers that are real Workers: how they are called, when a batch is over, and the limit of 15 minutes."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ class Default(WorkerEntrypoint):
 """
 
 
-def project(folder: Path, *flags: str) -> Path:
+def project(folder: Path, *flags: str, entry: str = ENTRY) -> Path:
     folder.mkdir()
-    (folder / "entry.py").write_text(ENTRY)
+    (folder / "entry.py").write_text(entry)
     config = {
         "name": "worker", "main": "entry.py", "compatibility_date": "2026-11-01",
         "compatibility_flags": ["python_workers", *flags],
@@ -105,3 +105,22 @@ def test_a_batch_fails_after_15_minutes_and_what_it_does_ends(
         [], [limit, "QUEUE jobs 1/1 (900000ms)", "QUEUE jobs 1/1 (0ms)"],
         [limit, "Dropped", "QUEUE jobs 0/1 (900000ms)"],
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("arguments", ["batch", "batch, env", "batch, env, ctx, more"])
+def test_a_handler_of_other_arguments_fails_as_in_production_and_is_told_what_to_do(
+    tmp_path: Path, arguments: str
+) -> None:
+    entry = ENTRY.replace("batch, env, ctx", arguments)
+
+    async def scenario() -> list[tuple[str, str]]:
+        async with served(project(tmp_path / "project", entry=entry), tmp_path / "state") as worker:
+            await worker.post("/", "quick")
+            await worker.advance(1)
+            return [(level, text.rstrip().rpartition("\n")[2]) for level, text in worker.logged]
+
+    logged = run(scenario())
+    errors = [text for level, text in logged if level == "error"]
+    assert [text.startswith("TypeError: Default.queue() ") for text in errors] == [True]
+    hint = "`queue` is called with three arguments, here as in production: def queue(self, batch, env, ctx)"
+    assert next(text for level, text in logged if level == "warn") == hint

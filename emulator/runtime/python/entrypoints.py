@@ -69,6 +69,20 @@ class Entrypoints:
             return await self._call(False, self.default, handler, [argument, None, None], env, ctx)
         return await self._call_legacy(handler, [argument, env, ctx])
 
+    def hint(self, handler: str) -> str | None:
+        """What to do if a `scheduled` or `queue` of the default class can't be called, as in production."""
+        method = getattr(self.default, handler, None)
+        if method is None:
+            return None
+        try:
+            inspect.signature(method).bind(None, None, None, None)
+        except TypeError:
+            written = f"def {handler}(self, {'batch' if handler == 'queue' else 'controller'}, env, ctx)"
+            return f"`{handler}` is called with three arguments, here as in production: {written}"
+        except ValueError:  # of a function in C, which has none
+            return None
+        return None
+
     async def run_workflow(self, class_name: str, event: JsProxy, step: JsProxy, env: Any, ctx: Any) -> Any:
         workflow = self.workflows.get(class_name)
         if workflow is None:

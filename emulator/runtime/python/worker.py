@@ -164,7 +164,10 @@ class PythonWorker:
             raise
         except Exception as error:
             io.answer()
-            raise self._thrown(error, report=True) from error
+            thrown = self._thrown(error, report=True)
+            if isinstance(error, TypeError) and (hint := self._exports.hint(handler)) is not None:
+                self.services.log("warn", hint)
+            raise thrown from error
         if waits and io.failures:
             raise self._thrown(io.failures[0])
 

@@ -6,6 +6,7 @@ import itertools
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 
 from tests.bindings.queues.bench import QueueBench, consumer
@@ -244,6 +245,34 @@ def test_a_long_backlog_is_read_batch_by_batch(tmp_path: Path) -> None:
         await bench.resources.own()
         await bench.clock.settle(2000)
         assert in_delivery == [(ready, 0, 100) for ready in range(19_900, -100, -100)]
+        await bench.close()
+
+    run(work())
+
+
+def test_a_file_of_an_earlier_version_goes_on(tmp_path: Path) -> None:
+    path = tmp_path / "flarebed" / "queues" / "q.sqlite"
+    path.parent.mkdir(parents=True)
+    earlier = apsw.Connection(str(path))
+    earlier.execute(
+        f"""
+        CREATE TABLE messages (
+            place INTEGER PRIMARY KEY, id TEXT NOT NULL, content_type TEXT NOT NULL, enqueued_ms INTEGER NOT NULL,
+            expires_ms INTEGER NOT NULL, attempts INTEGER NOT NULL, body BLOB NOT NULL
+        );
+        CREATE TABLE line (head INTEGER NOT NULL, tail INTEGER NOT NULL, bytes INTEGER NOT NULL);
+        INSERT INTO line VALUES (0, 1, 5);
+        INSERT INTO messages VALUES (1, '{"0" * 32}', 'json', 0, {2**53}, 0, CAST('"old"' AS BLOB));
+        PRAGMA user_version = 1
+        """
+    )
+    earlier.close()
+
+    async def work() -> None:
+        bench = QueueBench(tmp_path, consumer(max_batch_timeout=0))
+        await bench.resources.own()
+        await bench.send("new")
+        assert [bodies for _, bodies, _ in bench.worker.batches] == [["old"], ["new"]]
         await bench.close()
 
     run(work())

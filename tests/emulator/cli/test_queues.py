@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from flarebed.bindings.errors import JsError
+from flarebed.bindings.queues import api
 from flarebed.bindings.values import Date, Map
 from tests.bindings.queues.bench import QueueBench, consumer
 from tests.bindings.workflows.life import START_MS
@@ -312,3 +313,26 @@ def test_a_redrive_has_to_know_where_to(queues: Project) -> None:
     assert queues.refused("queues", "redrive", "dead") == (
         "✘ [ERROR] Queue dead has dead letters of q, mail.\n  Say where its messages go with --to QUEUE.\n"
     )
+
+
+def test_a_disk_that_is_full_is_no_defect(queues: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    queues.said("queues", "send", "q", "a")
+    with monkeypatch.context() as patched:
+        patched.setattr(api, "_FORGET", "SELECT * FROM nowhere")
+        code, out, err = queues("queues", "purge", "q", "--force")
+    assert (code, out) == (1, "")
+    assert err == (
+        f"✘ [ERROR] The state in {queues.state} can't be used: no such table: nowhere\n"
+        "  Mend or remove it, or keep state elsewhere with --persist-to.\n"
+    )
+    assert bodies(queues, "q") == [("ready", "a")]
+
+
+def test_a_queue_whose_file_has_another_name_is_not_taken_for_two(queues: Project) -> None:
+    config = json.loads(json.dumps(CONFIG))
+    config["queues"]["producers"].append({"binding": "ODD", "queue": "Odd"})
+    (queues.folder / "wrangler.jsonc").write_text(json.dumps(config))
+    queues("queues", "send", "Odd", "a")
+    code, out, _ = queues("queues", "list")
+    assert code == 0
+    assert [row[:2] for row in table(out)[1:]] == [["q", "0"], ["mail", "0"], ["Odd", "1"], ["dead", "0"]]
