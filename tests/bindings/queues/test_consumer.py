@@ -54,6 +54,32 @@ def test_a_full_batch_goes_at_once_and_the_rest_waits_anew(tmp_path: Path) -> No
     run(work())
 
 
+@pytest.mark.parametrize(
+    ("defaults", "size", "timeout_ms", "attempts"), [("production", 10, 5000, 4), ("wrangler", 5, 1000, 3)]
+)
+def test_what_the_config_leaves_open_is_as_the_mode_says(
+    tmp_path: Path, defaults: str, size: int, timeout_ms: int, attempts: int
+) -> None:
+    async def work() -> None:
+        bench = QueueBench(tmp_path, consumer(), queue_defaults=defaults)
+        await bench.resources.own()
+        await bench.send(*range(size))
+        assert bench.worker.batches == [("q", list(range(size)), 1)]
+
+        def throwing(batch: Any) -> None:
+            raise JsError("boom")
+
+        bench.worker.handler = throwing
+        await bench.send("x")
+        await bench.clock.advance(timeout_ms - 1)
+        assert len(bench.worker.batches) == 1
+        await bench.clock.advance(60_000)
+        assert [attempt for *_, attempt in bench.worker.batches[1:]] == list(range(1, attempts + 1))
+        await bench.close()
+
+    run(work())
+
+
 def test_messages_that_waited_while_a_batch_ran_go_right_after_it(tmp_path: Path) -> None:
     async def work() -> None:
         bench = QueueBench(tmp_path, consumer(max_batch_size=2, max_batch_timeout=5))
