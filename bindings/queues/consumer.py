@@ -69,14 +69,13 @@ class Consumer:
         self._due_ms: float | None = None
         self._timer: Timer | None = None
         self._turn_is_coming = False
+        self._paused = False
         self.owned = False
 
     async def start(self) -> None:
         """What a process that died left in delivery has failed."""
         self.owned = True
-        if self._backlog.look().paused:
-            queue = self._spec.queue
-            self._log("warn", f'Queue "{queue}" is paused: `flarebed queues resume {queue}` lets it deliver.')
+        self._paused = False
         for lease in self._backlog.leases():
             ending = self._ending(lease, [(message, self._spec.retry_delay) for message in lease.messages])
             await self._end(ending._replace(dead=self._not_buried(ending.dead)))
@@ -124,6 +123,9 @@ class Consumer:
     def _take_turn(self) -> None:
         now_ms = self._clock.now_ms()
         metrics, visible_ms, paused = self._backlog.look()
+        if paused != self._paused:
+            self._paused = paused
+            self._tell_of_pause()
         if paused:
             self._due_ms = None
             self._wake_at(None)
@@ -139,6 +141,13 @@ class Consumer:
         wakes = [when_ms for when_ms in (visible_ms, due_ms if self._running < self._slots else None) if when_ms]
         only_delayed = visible_ms is not None and due_ms is None and not self._backlog.has_retries()
         self._wake_at(min(wakes, default=None), durable=only_delayed)
+
+    def _tell_of_pause(self) -> None:
+        queue = self._spec.queue
+        if self._paused:
+            self._log("warn", f'Queue "{queue}" is paused: `flarebed queues resume {queue}` lets it deliver.')
+        else:
+            self._log("info", f'Queue "{queue}" delivers again.')
 
     def _is_due(self, waiting: int, now_ms: float) -> bool:
         return waiting >= self._batching.size or now_ms >= self._next_due_ms(now_ms)

@@ -70,7 +70,13 @@ def test_a_paused_queue_takes_messages_and_delivers_none(tmp_path: Path) -> None
             await queue.set_paused(True)
             bench.resources.ring("q")
             await bench.clock.advance(60_000)
-            assert (bench.worker.batches, bench.said("info")) == ([("q", ["a"], 1)], ["QUEUE q 1/1 (1000ms)"])
+            assert (bench.worker.batches, bench.logged) == (
+                [("q", ["a"], 1)],
+                [
+                    ("warn", 'Queue "q" is paused: `flarebed queues resume q` lets it deliver.'),
+                    ("info", "QUEUE q 1/1 (1000ms)"),
+                ],
+            )
             assert bench.clock.next_ms() is None
         else:
             await bench.send("c")
@@ -81,6 +87,7 @@ def test_a_paused_queue_takes_messages_and_delivers_none(tmp_path: Path) -> None
             bench.resources.ring("q")
             await bench.clock.settle()
             assert bench.worker.batches == [("q", ["b", "c"], 1)]
+            assert bench.said("info") == ['Queue "q" delivers again.', "QUEUE q 2/2 (0ms)"]
         await bench.close()
 
     run(work(first=True))
