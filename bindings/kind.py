@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import importlib
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any, Literal, Protocol
@@ -103,6 +103,22 @@ class Resources(Protocol):
 
 
 @dataclass(frozen=True)
+class StateFiles:
+    """Where a kind keeps its resources, for commands on the state as a whole: a kind's `state.py` has it as FILES.
+
+    Each resource is one SQLite file in `folder` below the state folder, with a name that matches `pattern`, and holds
+    as many of `noun` as the SQL `count` says. `named(specs)` gives names of files, each with the words by which the
+    user may mean it.
+    """
+
+    folder: str
+    noun: str
+    count: str
+    named: Callable[[Sequence[Any]], Iterable[tuple[str, Sequence[str]]]]
+    pattern: str = "*.sqlite"
+
+
+@dataclass(frozen=True)
 class Kind:
     """A registry line: the folder's name and the config key that it owns. Its files load when first asked for."""
 
@@ -119,3 +135,7 @@ class Kind:
     def open(self, specs: Sequence[Spec], around: Surroundings) -> Resources:
         resources: Resources = self.module("engine").open(specs, around)
         return resources
+
+    def files(self) -> StateFiles:
+        files: StateFiles = self.module("state").FILES
+        return files

@@ -20,6 +20,7 @@ from typing import Any
 import apsw
 
 from flarebed.bindings.errors import UserError
+from flarebed.bindings.presence import Presence
 from flarebed.bindings.write_ahead import Checkpoints, Syncs
 
 BUSY_TIMEOUT_MS = 10_000
@@ -216,10 +217,22 @@ def unusable(path: Path, error: Exception) -> UserError:
     )
 
 
+def enter(root: Path) -> Presence:
+    """Open the state folder, which is made if it isn't there."""
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+        if not os.access(root, os.W_OK):
+            raise PermissionError("it is not writable")
+        return Presence(root)
+    except OSError as error:
+        raise unusable(root, error) from error
+
+
 class Store:
     """The state folder. `root` is wrangler's (`.wrangler/state`); ours lies in `flarebed/` below it.
 
-    `outside()` surrounds what is waited for beyond the loop, as `Clock.operation_outside` does.
+    `outside()` surrounds what is waited for beyond the loop, as `Clock.operation_outside` does. `presence` is one that
+    its maker has already; it ends with the store.
     """
 
     def __init__(
@@ -228,13 +241,9 @@ class Store:
         loop: asyncio.AbstractEventLoop,
         synchronous: str = "NORMAL",
         outside: Callable[[], AbstractContextManager[object]] = nullcontext,
+        presence: Presence | None = None,
     ) -> None:
-        try:
-            root.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise unusable(root, error) from error
-        if not os.access(root, os.W_OK):
-            raise unusable(root, PermissionError("it is not writable"))
+        self._presence = presence or enter(root)
         self.root = root
         self.synchronous = synchronous
         self.doorbell: Callable[[str, str], None] | None = None
@@ -274,6 +283,7 @@ class Store:
         for database in self._open.values():
             database.close()
         self._open.clear()
+        self._presence.leave()
 
 
 def file_name(name: str) -> str:

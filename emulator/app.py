@@ -18,6 +18,7 @@ from flarebed.bindings.dispatch import Dispatch
 from flarebed.bindings.errors import UserError
 from flarebed.bindings.kind import Modes, Resources, Surroundings
 from flarebed.bindings.owner import Doorbell, Owner
+from flarebed.bindings.presence import Presence
 from flarebed.bindings.registry import KINDS
 from flarebed.bindings.store import Store
 from flarebed.bindings.values import ArrayBuffer
@@ -46,12 +47,13 @@ async def build(
     observe: Callable[[Dispatch], Dispatch] | None = None,
     modes: Modes | None = None,
     entropy: random.Random | None = None,
+    presence: Presence | None = None,
 ) -> App:
     """The config's Worker, loaded. Raises UserError, or whatever the Worker's own top level raises.
 
     `persist_to` is the state folder, `synchronous` SQLite's OFF, NORMAL or FULL. The Worker serves requests at once;
     timers, consumers and workflow instances run here after `own()`. `observe` puts something between engines and
-    Worker.
+    Worker; `presence` is what its caller has in the state folder already.
     """
     main = config.entry_point()
     if main.suffix != ".py":
@@ -64,7 +66,7 @@ async def build(
     services = _services(config, clock, log, outbound or _http_client)
     bundle = Bundle(main, config.base_dir or main.parent, config.rules)
     worker = PythonWorker(main, config.root, bundle, services)
-    store = Store(persist_to, loop, synchronous, clock.operation_outside)
+    store = Store(persist_to, loop, synchronous, clock.operation_outside, presence)
     dispatch: Dispatch = worker if observe is None else observe(worker)
     around = Surroundings(
         clock, store, dispatch, config.name, config.flags, log, modes or Modes(), entropy or random.SystemRandom()

@@ -17,6 +17,7 @@ from flarebed.emulator.cli.kv_commands import kv
 from flarebed.emulator.cli.options import config_option, env_option, mode_options, persist_option
 from flarebed.emulator.cli.output import told
 from flarebed.emulator.cli.queue_commands import queues
+from flarebed.emulator.cli.state_commands import state
 from flarebed.emulator.cli.workflow_commands import workflows
 from flarebed.emulator.supervisor.forkserver import ForkServer
 
@@ -94,7 +95,7 @@ def dev(
     raise SystemExit(code)
 
 
-for group in (kv, d1, queues, workflows, clock, check):
+for group in (kv, d1, queues, workflows, state, clock, check):
     app.add_command(group)
 
 

@@ -7,9 +7,12 @@ import contextlib
 import errno
 import os
 import socket
+from pathlib import Path
 from typing import Final
 
 from flarebed.bindings.errors import UserError
+from flarebed.bindings.presence import Bell
+from flarebed.emulator.cli.output import warn
 from flarebed.emulator.config import Config
 from flarebed.emulator.supervisor.forkserver import ForkServer
 from flarebed.emulator.supervisor.launch import Launch
@@ -31,18 +34,29 @@ def run(launch: Launch, config: Config, server: ForkServer, ip: str | None, port
     host, bound_port = listener.getsockname()[:2]
     url = f"http://{_shown_host(shown_ip)}:{bound_port}"
     running = Running(url, host, bound_port, os.getpid(), virtual=launch.virtual_start_ms is not None)
-    announcement = Announcement(state_folder(launch.persist_to, config), running)
-    return asyncio.run(_supervise(launch, server, listener, url, announcement))
+    state = state_folder(launch.persist_to, config)
+    _notice_of_wrangler(state, config)
+    return asyncio.run(_supervise(launch, server, listener, running, state))
 
 
-async def _supervise(
-    launch: Launch, server: ForkServer, listener: socket.socket, url: str, announcement: Announcement
-) -> int:
+def _notice_of_wrangler(state: Path, config: Config) -> None:
+    if not (state / "v3" / "kv").is_dir():
+        return
+    from flarebed.emulator.state.wrangler import notice
+
+    if (text := notice(state, config)) is not None:
+        warn(text)
+
+
+async def _supervise(launch: Launch, server: ForkServer, listener: socket.socket, running: Running, state: Path) -> int:
     loop = asyncio.get_running_loop()
-    _keep_announcing(announcement, loop)
-    supervisor = Supervisor(launch, server, listener, url, loop)
-    supervisor.start()
-    return await supervisor.ended
+    _keep_announcing(Announcement(state, running), loop)
+    supervisor = Supervisor(launch, server, listener, running.url, loop)
+    with contextlib.ExitStack() as ending:
+        with contextlib.suppress(OSError):  # a folder that can't be used says so itself
+            ending.callback(Bell(state, loop, supervisor.release).close)
+        supervisor.start()
+        return await supervisor.ended
 
 
 def _keep_announcing(announcement: Announcement, loop: asyncio.AbstractEventLoop) -> None:

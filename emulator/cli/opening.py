@@ -65,9 +65,9 @@ class Place:
 def opened_project(config: Path | None, env: str | None, persist_to: Path | None) -> Iterator[OpenedProject]:
     place = Place.of(config, env, persist_to)
     with asyncio.Runner() as runner:
-        dev, alive = running.last(place.state)
-        clock = _clock(runner.get_loop(), place.state, dev)
         store = Store(place.state, runner.get_loop())
+        dev, alive = running.last(place.state)
+        clock = clock_of(runner.get_loop(), place.state, dev)
         doorbell = Doorbell(place.state)
         store.doorbell = doorbell.ring
         no_worker = cast("Dispatch", None)  # a command runs no Worker's code
@@ -79,7 +79,8 @@ def opened_project(config: Path | None, env: str | None, persist_to: Path | None
             doorbell.close()
 
 
-def _clock(loop: asyncio.AbstractEventLoop, state: Path, dev: Running | None) -> Clock:
+def clock_of(loop: asyncio.AbstractEventLoop, state: Path, dev: Running | None) -> Clock:
+    """The time that the last `dev` on the state goes or went by."""
     reached_ms = kept_ms(state) if dev is not None and dev.virtual else None
     return RealClock(loop) if reached_ms is None else VirtualClock(loop, reached_ms)
 

@@ -27,6 +27,8 @@ _DISOWN_S: Final = 0.5
 """How long a reload waits for the old process to stop owning. After that it is busy or stuck: the new one serves."""
 _LAST_REQUEST_S: Final = 30.0
 _STOP_S: Final = 5.0
+_RELEASE_S: Final = 5.0
+"""For how long a request may hold up a command that replaces the state (presence.PATIENCE_S is longer)."""
 _PING_S: Final = 5.0
 _HUNG_S: Final = 30.0
 _EMPTY_FILE_S: Final = 0.02
@@ -79,6 +81,26 @@ class Supervisor:
             self._coming = None
         if self._current is not None and self._current.hung and not self._current.debugging:
             self._current.kill()
+        self._spawn()
+
+    def release(self) -> None:
+        """Let go of the state, whose files are to be replaced. A new process waits until that is done (presence.py),
+        and requests with it. What stands in a debugger stays; then nothing is replaced.
+        """
+        if self._stopping or any(runtime.debugging for runtime in self._alive()):
+            return
+        self._terminal.say("info", "The state is being replaced: the Worker starts anew on it")
+        retires = self._coming is not None and self._coming.ready
+        if self._coming is not None:
+            self._coming.kill()
+            self._coming = None
+        if self._current is not None:
+            if not retires:
+                self._current.tell({"do": "retire"})
+            self._leaving.add(self._current)
+            self._current = None
+        for runtime in self._leaving:
+            self._loop.call_later(_RELEASE_S, self._last_request_over, runtime)
         self._spawn()
 
     def stop(self, code: int = 0) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from flarebed.bindings.errors import UserError
 from flarebed.bindings.kind import Modes
+from flarebed.bindings.store import enter
 from flarebed.emulator import app
 from flarebed.emulator.runtime.http import WorkerError
 from flarebed.emulator.runtime.python.modules import HostModules
@@ -27,13 +28,22 @@ async def open_project(launch: Launch, loop: asyncio.AbstractEventLoop, log: Cal
     config = read_config(launch)
     entry = config.entry_point()
     state = state_folder(launch.persist_to, config)
-    clock = None if launch.virtual_start_ms is None else KeptClock(loop, state, launch.virtual_start_ms)
+    presence = enter(state)  # before the clock's file is opened, which is a part of the state
     try:
+        clock = None if launch.virtual_start_ms is None else KeptClock(loop, state, launch.virtual_start_ms)
         worker = await app.build(
-            config, persist_to=state, log=log, clock=clock, synchronous=launch.synchronous, modes=Modes(**launch.modes)
+            config,
+            persist_to=state,
+            log=log,
+            clock=clock,
+            synchronous=launch.synchronous,
+            modes=Modes(**launch.modes),
+            presence=presence,
         )
     except UserError:
+        presence.leave()
         raise
     except (Exception, SystemExit) as error:
+        presence.leave()
         raise WorkerError(f"{thrown_by(error)}\n", error, worker_frames(error)) from error
     return Project(worker, entry.parent, config.crons, config.notices, config.warnings, config.host, clock)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import shutil
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 
 from flarebed.bindings.kind import Complaints, Kind, Resources, Section, Spec
@@ -134,3 +136,23 @@ def test_owning_can_end_and_begin_again(kind: Kind, sample: Sample, tmp_path: Pa
         bench.store.close()
 
     run(scenario())
+
+
+@each_kind
+def test_commands_on_the_state_know_what_is_where(kind: Kind, sample: Sample, tmp_path: Path) -> None:
+    async def scenario() -> None:
+        bench, resources = opened(kind, sample, tmp_path)
+        await sample.write(resources.bindings()[sample.binding])
+        bench.store.close()
+
+    run(scenario())
+    files = kind.files()
+    words: dict[str, list[str]] = {}
+    for name, meant in files.named(parsed(kind, sample.section)[0]):
+        words.setdefault(name, []).extend(meant)
+    held = {}
+    for file in (tmp_path / files.folder).glob(files.pattern):
+        assert sample.binding in words[file.name] or file.name == "failed.sqlite"
+        with closing(apsw.Connection(str(file))) as connection:
+            held[file.name] = connection.execute(files.count).fetchone()
+    assert sorted(held.values()) == [*([(0,)] * (len(held) - 1)), (1,)]

@@ -93,11 +93,11 @@ def until(what: Callable[[], Any]) -> Any:
     return answer
 
 
-def flarebed(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run another command to its end."""
+def flarebed(folder: Path, *arguments: str, before: str = "") -> subprocess.CompletedProcess[str]:
+    """Run another command to its end, and some code before."""
     return subprocess.run(
-        [*COMMAND, *arguments], cwd=folder, env=ENVIRONMENT, capture_output=True, text=True, check=False,
-        timeout=_LONGEST_S,
+        [*COMMAND[:2], before + COMMAND[2], *arguments], cwd=folder, env=ENVIRONMENT, capture_output=True, text=True,
+        check=False, timeout=_LONGEST_S,
     )  # fmt: skip
 
 

@@ -305,3 +305,44 @@ def test_stopping_asks_who_serves_and_kills_who_does_not(played: Play) -> None:
         assert await supervisor.ended == 0
 
     played(check)
+
+
+def test_the_state_is_let_go_of_before_the_new_one_starts(played: Play, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_RELEASE_S", 0.01)
+
+    async def check(supervisor: Supervisor, stage: Stage) -> None:
+        [old] = stage.made
+        supervisor.release()
+        old, new = stage.made
+        assert (old.told, new.replaces) == (["serve", "retire"], False)
+        old.gives(b"GET /")
+        old.says("disowned")
+        assert new.told == []
+        new.is_ready()
+        assert new.told == ["serve", "connectionGET /"]
+        await asyncio.wait([supervisor.ended], timeout=0.03)
+        assert (old.killed, new.killed) == (True, False)
+
+    played(check)
+
+
+def test_the_state_is_let_go_of_by_what_is_coming_too(played: Play) -> None:
+    async def check(supervisor: Supervisor, stage: Stage) -> None:
+        supervisor.reload()
+        old, coming = stage.made
+        coming.is_ready()
+        supervisor.release()
+        assert (old.told, coming.killed) == (["serve", "retire"], True)
+        stage.made[2].is_ready()
+        assert stage.made[2].told == ["serve"]
+
+    played(check)
+
+
+def test_a_debugger_keeps_the_state(played: Play) -> None:
+    async def check(supervisor: Supervisor, stage: Stage) -> None:
+        stage.made[0].debugging = True
+        supervisor.release()
+        assert (len(stage.made), stage.made[0].told) == (1, ["serve"])
+
+    played(check)

@@ -1,0 +1,105 @@
+"""What a state folder has: its resources, one SQLite file each, and the other files that belong to the state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from dataclasses import asdict, dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any, Final
+
+import apsw
+
+from flarebed.bindings.kind import StateFiles
+from flarebed.bindings.registry import KINDS
+from flarebed.bindings.store import BUSY_TIMEOUT_MS, unusable
+from flarebed.emulator.config import Config
+from flarebed.emulator.state import r2
+
+CLOCK: Final = "flarebed/clock"
+"""The virtual time that was reached (supervisor/virtual_clock.py)."""
+FILES: Final[Mapping[str, StateFiles]] = {**{kind.name: kind.files() for kind in KINDS}, "r2": r2.FILES}
+
+
+@dataclass(frozen=True)
+class Resource:
+    """`path` is below the state folder; `name` is what the config calls it, or else the file's name."""
+
+    kind: str
+    name: str
+    path: str
+    count: int
+    bytes: int
+
+    @property
+    def holds(self) -> str:
+        noun = FILES[self.kind].noun
+        return f"{self.count} {noun}" if self.count == 1 else f"{self.count} {noun}s"
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+class Names:
+    """What the user calls the files of the resources; `config` None: what the files themselves are called."""
+
+    def __init__(self, root: Path, config: Config | None) -> None:
+        specs = {**(config.specs if config is not None else {}), "r2": r2.buckets(root)}
+        self._words: dict[str, list[str]] = {}
+        for kind, files in FILES.items():
+            for name, words in files.named(specs.get(kind, ())):
+                self._words.setdefault(f"{files.folder}/{name}", []).extend(words)
+
+    def of(self, path: str) -> str:
+        return self._words[path][0] if path in self._words else Path(path).stem
+
+    def is_meant(self, path: str, word: str) -> bool:
+        return word == Path(path).stem or word in self._words.get(path, ())
+
+
+def resources(root: Path, names: Names) -> list[Resource]:
+    """Those of which there is a file."""
+    return [resource(root, kind, path, names) for kind, path in databases(root)]
+
+
+def resource(root: Path, kind: str, path: str, names: Names) -> Resource:
+    try:
+        with closing(opened(root / path)) as connection:
+            [(count,)] = connection.execute(FILES[kind].count)
+            size = int(connection.pragma("page_count")) * int(connection.pragma("page_size"))
+    except apsw.Error as error:
+        raise unusable(root / path, error) from error
+    return Resource(kind, names.of(path), path, count, size)
+
+
+def databases(root: Path) -> Iterator[tuple[str, str]]:
+    """Kind and path of each resource's file."""
+    for kind, files in FILES.items():
+        for path in sorted((root / files.folder).glob(files.pattern)):
+            yield kind, path.relative_to(root).as_posix()
+
+
+def others(root: Path) -> list[str]:
+    """The files that are no databases."""
+    blobs = sorted(path.relative_to(root).as_posix() for path in root.glob(r2.BLOBS))
+    return [CLOCK, *blobs] if (root / CLOCK).is_file() else blobs
+
+
+def kind_of(path: str) -> str | None:
+    """Whose database this path of a state would be."""
+    for kind, files in FILES.items():
+        folder, _, name = path.rpartition("/")
+        if folder == files.folder and fnmatchcase(name, files.pattern):
+            return kind
+    return None
+
+
+def is_other(path: str) -> bool:
+    return path == CLOCK or (fnmatchcase(path, r2.BLOBS) and path.count("/") == r2.BLOBS.count("/"))
+
+
+def opened(file: Path) -> apsw.Connection:
+    connection = apsw.Connection(str(file), flags=apsw.SQLITE_OPEN_READWRITE)
+    connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+    return connection
