@@ -63,7 +63,7 @@ def broken(wanted: Wanted, settings: Settings) -> str | None:
         wanted.workflow,
         wanted.params,
         events,
-        state=None if wanted.state is None else settings.state,
+        state=settings.state if settings.state.exists() else None,
         outbound=wanted.outbound,
         answers=wanted.answers,
     )

@@ -35,8 +35,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers",
-        "flarebed(config=, env=, vars=, start=, seed=, outbound=, kv_consistency=, queue_defaults=, queue_duplicates=, "
-        "queue_shuffle=): how the fixture `flarebed` sets up the Worker",
+        "flarebed(config=, env=, vars=, start=, seed=, outbound=, state=, kv_consistency=, queue_defaults=, "
+        "queue_duplicates=, queue_shuffle=): how the fixture `flarebed` sets up the Worker",
     )
     config.addinivalue_line(
         "markers",

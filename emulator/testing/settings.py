@@ -10,6 +10,7 @@ from typing import Any, Literal
 from flarebed.bindings.errors import UserError
 from flarebed.bindings.kind import Modes
 from flarebed.emulator.config import load
+from flarebed.emulator.state.archive import lay_out
 from flarebed.emulator.testing.clock import Moment, moment_ms
 from flarebed.emulator.testing.session import START_MS
 from flarebed.emulator.testing.stage import Settings
@@ -19,7 +20,10 @@ OUTBOUND = ("allow", "refuse")
 
 @dataclass(frozen=True)
 class Wishes:
-    """What `@pytest.mark.flarebed(...)` takes. `config` is relative to the test file's folder."""
+    """What `@pytest.mark.flarebed(...)` takes. `config` and `state` are relative to the test file's folder.
+
+    `state` is an archive of `flarebed state export`, or a snapshot's folder.
+    """
 
     config: str | Path | None = None
     env: str | None = None
@@ -27,6 +31,7 @@ class Wishes:
     start: Moment | None = None
     seed: int | str | None = None
     outbound: str | None = None
+    state: str | Path | None = None
     kv_consistency: Literal["strong", "eventual"] = "strong"
     queue_defaults: Literal["production", "wrangler"] = "production"
     queue_duplicates: float = 0
@@ -43,15 +48,19 @@ class Wishes:
 
 
 def settle(wishes: Wishes, folder: Path, state: Path) -> Settings:
-    """The settings of a test in `folder`; without a named config, the nearest one from there up."""
+    """The settings of a test in `folder`; without a named config, the nearest one from there up.
+
+    The clock begins where it is told to, or else where that of a given state was.
+    """
     if wishes.outbound not in (None, *OUTBOUND):
         raise UserError(f'outbound is "allow" or "refuse", not {wishes.outbound!r}.')
     path = None if wishes.config is None else Path(wishes.config)
     config = load(path, cwd=folder, env=wishes.env or "", environ={})
+    begun_ms = START_MS if wishes.state is None else lay_out(folder / wishes.state, state).now_ms
     return Settings(
         config=replace(config, vars={**config.vars, **(wishes.vars or {})}),
         state=state,
-        start_ms=START_MS if wishes.start is None else moment_ms(wishes.start),
+        start_ms=begun_ms if wishes.start is None else moment_ms(wishes.start),
         seed=wishes.seed,
         refuse_outbound=wishes.outbound == "refuse",
         modes=_modes(wishes),

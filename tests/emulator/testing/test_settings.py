@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -10,15 +11,26 @@ import pytest
 
 from flarebed.bindings.errors import UserError
 from flarebed.bindings.kind import Modes
+from flarebed.emulator.state.archive import Manifest, pack
+from flarebed.emulator.state.capture import capture
 from flarebed.emulator.testing.settings import Wishes, settle
+from flarebed.emulator.testing.stage import Settings, Stage
+from flarebed.emulator.testing.worker import Worker
 
 FLAG = "python_workers"
 
 
-def modes(folder: Path, **wishes: Any) -> Modes:
-    config = {"name": "w", "main": "entry.py", "compatibility_date": "2026-11-01", "compatibility_flags": [FLAG]}
+def settled(folder: Path, **wishes: Any) -> Settings:
+    config = {
+        "name": "w", "main": "entry.py", "compatibility_date": "2026-11-01", "compatibility_flags": [FLAG],
+        "kv_namespaces": [{"binding": "KV", "id": "kv"}],
+    }  # fmt: skip
     (folder / "wrangler.json").write_text(json.dumps(config), "utf-8")
-    return settle(Wishes.of(wishes), folder, folder / "state").modes
+    return settle(Wishes.of(wishes), folder, folder / "state")
+
+
+def modes(folder: Path, **wishes: Any) -> Modes:
+    return settled(folder, **wishes).modes
 
 
 def test_modes_are_as_usual(tmp_path: Path) -> None:
@@ -42,3 +54,34 @@ def test_a_mode_that_is_none(tmp_path: Path, wish: dict[str, Any], text: str) ->
     with pytest.raises(UserError) as refused:
         modes(tmp_path, **wish)
     assert refused.value.message == text
+
+
+def test_a_state_to_begin_with(tmp_path: Path) -> None:
+    made, using = tmp_path / "made", tmp_path / "using"
+    for folder in (made, using):
+        folder.mkdir()
+        (folder / "entry.py").touch()
+    stage = Stage(settled(made))
+    try:
+        Worker(stage).sync.env.KV.put("k", "kept", expiration=1_900_000_000)
+    finally:
+        stage.close()
+    capture(made / "state", made / "copy")
+    Manifest("w", 1_800_000_000_000.0, ()).write(made / "copy")
+    pack(made / "copy", using / "seed.tar.gz")
+
+    settings = settled(using, state="seed.tar.gz")
+    assert settings.start_ms == 1_800_000_000_000.0
+    stage = Stage(settings)
+    try:
+        assert Worker(stage).sync.env.KV.get("k") == "kept"
+    finally:
+        stage.close()
+    shutil.rmtree(settings.state)
+    assert settled(using, state="seed.tar.gz", start="2026-03-01").start_ms == 1_772_323_200_000.0
+
+
+def test_a_state_that_is_none(tmp_path: Path) -> None:
+    with pytest.raises(UserError) as refused:
+        settled(tmp_path, state="seed.tar.gz")
+    assert refused.value.message == f"There is no file or folder {tmp_path / 'seed.tar.gz'}."
