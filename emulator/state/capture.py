@@ -27,7 +27,6 @@ def capture(root: Path, folder: Path) -> None:
     paths = [path for _, path in databases(root)]
     with one_instant([root / path for path in paths]) as readers:
         for path, reader in zip(paths, readers, strict=True):
-            (folder / path).parent.mkdir(parents=True, exist_ok=True)
             _copy(reader, folder / path)
     for path in others(root):
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
@@ -68,7 +67,14 @@ def _let_writers_in(writers: Sequence[apsw.Connection]) -> None:
             writer.execute("ROLLBACK")
 
 
+def copy_database(source: Path, target: Path) -> None:
+    """As it stands, by SQLite's own backup: it may be in use."""
+    with closing(opened(source)) as reader:
+        _copy(reader, target)
+
+
 def _copy(reader: apsw.Connection, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
     with closing(apsw.Connection(str(target))) as writer:
         writer.execute("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF").fetchall()  # nobody uses half a copy
         with writer.backup("main", reader, "main") as backup:

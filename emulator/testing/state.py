@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-import apsw
-
 from flarebed.bindings.d1.database import Database
 from flarebed.bindings.d1.engine import D1Resources
 from flarebed.bindings.d1.migrations import apply_pending
@@ -19,6 +17,7 @@ from flarebed.bindings.d1.splitter import split_queries
 from flarebed.bindings.errors import UserError
 from flarebed.bindings.sql import SqlError
 from flarebed.emulator.app import App
+from flarebed.emulator.state.capture import copy_database
 
 _QUEUE_BATCH = 100
 
@@ -91,16 +90,9 @@ def _databases(app: App) -> Mapping[str, Database]:
 
 
 def copy_databases(source: Path, target: Path) -> None:
-    """Each SQLite file below `source`, as it stands, by SQLite's own backup."""
+    """Each SQLite file below `source`."""
     for file in sorted(source.rglob("*.sqlite")):
-        copied = target / file.relative_to(source)
-        copied.parent.mkdir(parents=True, exist_ok=True)
-        reader, writer = apsw.Connection(str(file), flags=apsw.SQLITE_OPEN_READONLY), apsw.Connection(str(copied))
-        with writer.backup("main", reader, "main") as backup:
-            while not backup.done:
-                backup.step(-1)
-        writer.close()
-        reader.close()
+        copy_database(file, target / file.relative_to(source))
 
 
 def put_back(snapshot: Snapshot, state: Path) -> None:

@@ -14,9 +14,9 @@ import pytest
 
 from flarebed.bindings.registry import KINDS
 from flarebed.bindings.store import STATE_VERSION
-from flarebed.emulator.cli.commands import app
 from flarebed.emulator.config import load
 from flarebed.emulator.state.wrangler import notice
+from tests.emulator.cli.project import outcome
 from tests.support import Bench
 from tests.wrangler_state import WranglersState
 
@@ -39,13 +39,7 @@ class Project:
         (folder / "wrangler.json").write_text(json.dumps(CONFIG))
 
     def __call__(self, *arguments: str) -> tuple[int, str, str]:
-        """Exit code, output, errors."""
-        code = 0
-        try:
-            app(["state", *arguments, "--config", str(self.folder / "wrangler.json")], standalone_mode=False)
-        except SystemExit as ended:
-            code = int(ended.code or 0)
-        return (code, *self._capture.readouterr())
+        return outcome(["state", *arguments, "--config", str(self.folder / "wrangler.json")], self._capture)
 
     def said(self, *arguments: str) -> str:
         """Without the lines of tables."""
