@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Final
 
 import click
 
-from flarebed.bindings.registry import KINDS
 from flarebed.emulator.cli.options import PATH, json_option, of_the_project
 from flarebed.emulator.cli.output import told
 
 _DEFAULT = "default"
-_KINDS = [*(kind.name for kind in KINDS), "r2"]
+KINDS: Final = ("kv", "d1", "queues", "workflows", "r2")
+"""Those of the registry, which is not imported for `--help`, and what is kept for wrangler."""
 
 force_option = click.option("--force", "-y", is_flag=True, help="Don't ask before something is lost.")
 name_argument = click.argument("name", default=_DEFAULT)
@@ -55,7 +56,7 @@ def import_state(
 
 
 @state.command("clear")
-@click.option("--kind", "kinds", multiple=True, type=click.Choice(_KINDS), help="Only this kind; repeatable.")
+@click.option("--kind", "kinds", multiple=True, type=click.Choice(KINDS), help="Only this kind; repeatable.")
 @click.option(
     "--binding", "--name", "words", multiple=True, metavar="NAME",
     help="Only what has this binding, name or id; repeatable.",

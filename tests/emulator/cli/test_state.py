@@ -14,6 +14,7 @@ import pytest
 
 from flarebed.bindings.registry import KINDS
 from flarebed.bindings.store import STATE_VERSION
+from flarebed.emulator.cli import state_commands
 from flarebed.emulator.config import load
 from flarebed.emulator.state.wrangler import notice
 from tests.emulator.cli.project import outcome
@@ -106,6 +107,10 @@ def theirs(tmp_path: Path) -> WranglersState:
     (state.root / "v3" / "do" / "shop-Room").mkdir(parents=True)
     (state.root / "v3" / "do" / "shop-Room" / "x.sqlite").touch()
     return state
+
+
+def test_all_kinds_can_be_named() -> None:
+    assert (*(kind.name for kind in KINDS), "r2") == state_commands.KINDS
 
 
 def elsewhere(project: Project) -> Project:
