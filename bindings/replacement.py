@@ -46,7 +46,7 @@ def finish(root: Path) -> None:
             if (coming / path).exists():
                 _remove(root / path)
                 (root / path).parent.mkdir(parents=True, exist_ok=True)
-                (coming / path).rename(root / path)
+                shutil.move(coming / path, root / path)  # a rename, unless it leads to another disk
         (coming / _PLAN).unlink()
     shutil.rmtree(coming)
 

@@ -35,11 +35,12 @@ def run(launch: Launch, config: Config, server: ForkServer, ip: str | None, port
     url = f"http://{_shown_host(shown_ip)}:{bound_port}"
     running = Running(url, host, bound_port, os.getpid(), virtual=launch.virtual_start_ms is not None)
     state = state_folder(launch.persist_to, config)
-    _notice_of_wrangler(state, config)
+    tell_of_wrangler(state, config)
     return asyncio.run(_supervise(launch, server, listener, running, state))
 
 
-def _notice_of_wrangler(state: Path, config: Config) -> None:
+def tell_of_wrangler(state: Path, config: Config) -> None:
+    """One look at the folder, and more only if wrangler was ever here."""
     if not (state / "v3" / "kv").is_dir():
         return
     from flarebed.emulator.state.wrangler import notice

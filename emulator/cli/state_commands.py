@@ -11,8 +11,8 @@ from flarebed.emulator.cli.options import PATH, json_option, of_the_project
 from flarebed.emulator.cli.output import told
 
 _DEFAULT = "default"
-KINDS: Final = ("kv", "d1", "queues", "workflows", "r2")
-"""Those of the registry, which is not imported for `--help`, and what is kept for wrangler."""
+KINDS: Final = ("kv", "d1", "queues", "workflows")
+"""Those of the registry, which is not imported for `--help`."""
 
 force_option = click.option("--force", "-y", is_flag=True, help="Don't ask before something is lost.")
 name_argument = click.argument("name", default=_DEFAULT)

@@ -128,7 +128,9 @@ class Killer:
     def __init__(self, patch: pytest.MonkeyPatch, at: int, after: bool) -> None:
         self.left = at
         self.after = after
-        for owner, name in ((Path, "rename"), (Path, "unlink"), (Path, "write_text"), (shutil, "rmtree")):
+        for owner, name in (
+            (Path, "rename"), (Path, "unlink"), (Path, "write_text"), (shutil, "move"), (shutil, "rmtree"),
+        ):  # fmt: skip
             patch.setattr(owner, name, self._around(getattr(owner, name)))
 
     def _around(self, change: Callable[..., object]) -> Callable[..., object]:

@@ -15,8 +15,8 @@ import pytest
 from flarebed.bindings.registry import KINDS
 from flarebed.bindings.store import STATE_VERSION
 from flarebed.emulator.cli import state_commands
+from flarebed.emulator.cli.dev import tell_of_wrangler
 from flarebed.emulator.config import load
-from flarebed.emulator.state.wrangler import notice
 from tests.emulator.cli.project import outcome
 from tests.support import Bench
 from tests.wrangler_state import WranglersState
@@ -110,7 +110,7 @@ def theirs(tmp_path: Path) -> WranglersState:
 
 
 def test_all_kinds_can_be_named() -> None:
-    assert (*(kind.name for kind in KINDS), "r2") == state_commands.KINDS
+    assert tuple(kind.name for kind in KINDS) == state_commands.KINDS
 
 
 def elsewhere(project: Project) -> Project:
@@ -269,12 +269,15 @@ def test_import_what_wrangler_left_in_the_same_folder(project: Project) -> None:
     state.kv("kv-id", {"k": (b"wrangler", None, None)})
     state.d1("party-id", "CREATE TABLE theirs (a)")
     config = load(project.folder / "wrangler.json", cwd=project.folder, env=None, environ={})
-    text = "wrangler has kept KV data here (KV), which `flarebed state import` takes over."
-    assert notice(project.state, config) == text
+    tell_of_wrangler(project.state, config)
+    assert project._capture.readouterr().err == (
+        "▲ [WARNING] wrangler has kept KV data here (KV), which `flarebed state import` takes over.\n"
+    )
     said = project.said("import")
     assert "d1 DB 1 table 8.0 KiB used where it is" in said
     assert said.endswith(f"\nImported {project.state}")
-    assert notice(project.state, config) is None
+    tell_of_wrangler(project.state, config)
+    assert project._capture.readouterr().err == ""
     assert project.holds() == ("wrangler", ["theirs"], 0)
     project.write("ours")
     assert "kv KV (1 key). Nothing was changed." in project.refused("import")
