@@ -17,7 +17,7 @@ from flarebed.bindings.store import STATE_VERSION
 from flarebed.emulator.cli import state_commands
 from flarebed.emulator.cli.dev import tell_of_wrangler
 from flarebed.emulator.config import load
-from tests.emulator.cli.project import outcome
+from tests.emulator.cli.project import Commands
 from tests.support import Bench
 from tests.wrangler_state import WranglersState
 
@@ -31,23 +31,21 @@ FORCE = "\n  Say --force to do it without being asked.\n"
 Story = Callable[[dict[str, Any]], Awaitable[Any]]
 
 
-class Project:
+class Project(Commands):
     def __init__(self, folder: Path, capture: pytest.CaptureFixture[str]) -> None:
+        super().__init__(capture, "state")
         self.folder = folder
         self.state = folder / ".wrangler" / "state"
-        self._capture = capture
         folder.mkdir(exist_ok=True)
         (folder / "wrangler.json").write_text(json.dumps(CONFIG))
 
     def __call__(self, *arguments: str) -> tuple[int, str, str]:
-        return outcome(["state", *arguments, "--config", str(self.folder / "wrangler.json")], self._capture)
+        return super().__call__(*arguments, "--config", str(self.folder / "wrangler.json"))
 
-    def said(self, *arguments: str) -> str:
-        """Without the lines of tables."""
-        code, out, err = self(*arguments)
-        assert (code, err) == (0, "")
-        rows = [line for line in out.splitlines() if not line.startswith(("┌", "├", "└"))]
-        return "\n".join(" ".join(row.replace("│", " ").split()) for row in rows)
+    def rows(self, *arguments: str) -> str:
+        """What it says, without the lines of tables."""
+        lines = [line for line in self.said(*arguments).splitlines() if not line.startswith(("┌", "├", "└"))]
+        return "\n".join(" ".join(line.replace("│", " ").split()) for line in lines)
 
     def refused(self, *arguments: str) -> str:
         code, out, err = self(*arguments)
@@ -119,13 +117,13 @@ def elsewhere(project: Project) -> Project:
 
 def test_an_archive_makes_another_state_the_same(project: Project) -> None:
     project.write("first")
-    said = project.said("export")
+    said = project.rows("export")
     assert said.startswith(
         "Kind Resource Holds Size\nkv KV 1 key 16.0 KiB\nd1 DB 1 table 8.0 KiB\nqueues jobs 1 message "
     )
     assert f"\nExported to {project.folder / 'shop-state.tar.gz'} (" in said
     other = elsewhere(project)
-    said = other.said("import", "shop-state.tar.gz")
+    said = other.rows("import", "shop-state.tar.gz")
     assert said.startswith("Kind Resource Holds Size\nkv KV 1 key 16.0 KiB\n")
     assert said.endswith('\nImported shop-state.tar.gz, the state of "shop"')
     assert other.holds() == project.holds() == ("first", ["first"], 1)
@@ -133,14 +131,14 @@ def test_an_archive_makes_another_state_the_same(project: Project) -> None:
 
 def test_an_import_replaces_all_and_asks_before(project: Project) -> None:
     project.write("first")
-    project.said("export", "a.tar.gz")
+    project.rows("export", "a.tar.gz")
     project.write("second")
     assert project.refused("import", "a.tar.gz") == (
         "✘ [ERROR] This replaces or removes what the state holds: kv KV (1 key), d1 DB (2 tables), "
         f"queues jobs (2 messages). Nothing was changed.{FORCE}"
     )
     assert project.holds() == ("second", ["first", "second"], 2)
-    project.said("import", "a.tar.gz", "--force")
+    project.rows("import", "a.tar.gz", "--force")
     assert project.holds() == ("first", ["first"], 1)
 
 
@@ -159,17 +157,17 @@ def test_a_question_is_answered(project: Project, monkeypatch: pytest.MonkeyPatc
 
 
 def test_an_archive_is_not_overwritten_unasked(project: Project) -> None:
-    project.said("export", "a.tar.gz")
+    project.rows("export", "a.tar.gz")
     path = project.folder / "a.tar.gz"
     text = f"✘ [ERROR] {path} is there already and would be overwritten. Nothing was changed.{FORCE}"
     assert project.refused("export", "a.tar.gz") == text
-    project.said("export", "a.tar.gz", "-y")
+    project.rows("export", "a.tar.gz", "-y")
     assert project.refused("export", "no/a.tar.gz") == f"✘ [ERROR] There is no folder {project.folder / 'no'}.\n"
 
 
 def test_a_database_in_an_archive_that_is_none(project: Project) -> None:
     project.write("first")
-    project.said("snapshot", "broken")
+    project.rows("snapshot", "broken")
     folder = project.state / "flarebed" / "snapshots" / "broken"
     (folder / "flarebed" / "kv" / "kv-id.sqlite").write_text("not a database, and longer than a header" * 9)
     error = project.refused("restore", "broken")
@@ -179,26 +177,26 @@ def test_a_database_in_an_archive_that_is_none(project: Project) -> None:
 
 
 def test_snapshots(project: Project) -> None:
-    assert project.said("snapshots") == "There are no snapshots. `flarebed state snapshot NAME` takes one."
+    assert project.rows("snapshots") == "There are no snapshots. `flarebed state snapshot NAME` takes one."
     assert project.refused("restore") == '✘ [ERROR] There is no snapshot "default".\n  There is: none\n'
     project.write("first")
-    assert project.said("snapshot").endswith('Snapshot "default" taken')
+    assert project.rows("snapshot").endswith('Snapshot "default" taken')
     project.write("second")
-    project.said("snapshot", "two")
-    assert project.said("restore").endswith('Snapshot "default" restored')
+    project.rows("snapshot", "two")
+    assert project.rows("restore").endswith('Snapshot "default" restored')
     assert project.holds() == ("first", ["first"], 1)
-    project.said("restore", "two")
+    project.rows("restore", "two")
     assert project.holds() == ("second", ["first", "second"], 2)
     assert [row["name"] for row in json.loads(project("snapshots", "--json")[1])] == ["default", "two"]
     assert project.refused("snapshot", "two") == (
         f'✘ [ERROR] There is a snapshot "two" already, which would be overwritten. Nothing was changed.{FORCE}'
     )
-    project.said("restore", "default")
-    project.said("snapshot", "two", "--force")
-    project.said("clear", "--force")
-    project.said("restore", "two")
+    project.rows("restore", "default")
+    project.rows("snapshot", "two", "--force")
+    project.rows("clear", "--force")
+    project.rows("restore", "two")
     assert project.holds() == ("first", ["first"], 1)
-    assert project.said("snapshot", "default", "--delete") == 'Snapshot "default" deleted'
+    assert project.rows("snapshot", "default", "--delete") == 'Snapshot "default" deleted'
     assert project.refused("snapshot", "default", "--delete").endswith("There is: two\n")
     assert project.refused("snapshot", "../x") == (
         '✘ [ERROR] "../x" is no name for a snapshot.\n  Up to 100 letters, digits, dots, dashes and underscores.\n'
@@ -217,12 +215,12 @@ def test_snapshots(project: Project) -> None:
 )
 def test_clear(project: Project, arguments: list[str], left: Any) -> None:
     project.write("first")
-    assert project.said("clear", *arguments, "--force").endswith("\nCleared")
+    assert project.rows("clear", *arguments, "--force").endswith("\nCleared")
     assert project.holds() == left
 
 
 def test_clear_what_is_not_there(project: Project) -> None:
-    assert project.said("clear") == "There was nothing to clear"
+    assert project.rows("clear") == "There was nothing to clear"
     project.write("first")
     assert project.refused("clear", "--name", "jobz", "--kind", "queues") == (
         '✘ [ERROR] There is no state of "jobz".\n  There is: queues jobs\n'
@@ -233,13 +231,13 @@ def test_virtual_time_is_a_part_of_the_state(project: Project) -> None:
     clock = project.state / "flarebed" / "clock"
     clock.parent.mkdir(parents=True)
     clock.write_text("5.0")
-    project.said("snapshot")
+    project.rows("snapshot")
     clock.write_text("6.0")
-    project.said("restore")
+    project.rows("restore")
     assert clock.read_text() == "5.0"
-    project.said("clear", "--kind", "kv")
+    project.rows("clear", "--kind", "kv")
     assert clock.exists()
-    project.said("clear")
+    project.rows("clear")
     assert not clock.exists()
 
 
@@ -250,7 +248,7 @@ def test_import_what_wrangler_left_elsewhere(project: Project, theirs: Wranglers
     assert project.refused("import", source).startswith(
         "✘ [ERROR] This replaces or removes what the state holds: kv KV (1 key), d1 DB (1 table). Nothing"
     )
-    lines = project.said("import", source, "--force").splitlines()
+    lines = project.rows("import", source, "--force").splitlines()
     assert lines[0] == "Kind Resource Holds Size Note"
     assert sorted(lines[1:5]) == [
         "d1 DB 1 table 8.0 KiB",
@@ -273,7 +271,7 @@ def test_import_what_wrangler_left_in_the_same_folder(project: Project) -> None:
     assert project._capture.readouterr().err == (
         "▲ [WARNING] wrangler has kept KV data here (KV), which `flarebed state import` takes over.\n"
     )
-    said = project.said("import")
+    said = project.rows("import")
     assert "d1 DB 1 table 8.0 KiB used where it is" in said
     assert said.endswith(f"\nImported {project.state}")
     tell_of_wrangler(project.state, config)
@@ -287,7 +285,7 @@ def test_import_a_folder_of_flarebeds(project: Project) -> None:
     project.write("first")
     other = elsewhere(project)
     WranglersState(project.state).kv("kv-id", {"k": (b"wrangler", None, None)})
-    said = other.said("import", str(project.folder))
+    said = other.rows("import", str(project.folder))
     assert "Skipped KV kv-id of wrangler: flarebed's own namespace of this id is taken" in said
     assert other.holds() == ("first", ["first"], 1)
 
@@ -296,12 +294,12 @@ def test_import_nothing(project: Project) -> None:
     text = "is no state folder: there is neither v3/ nor flarebed/ in it.\n"
     assert project.refused("import", ".") == f"✘ [ERROR] . {text}"
     assert project.refused("import", "no") == "✘ [ERROR] There is no file or folder no.\n"
-    project.said("snapshot")
-    assert project.said("import") == f"There is nothing to import in {project.state}"
+    project.rows("snapshot")
+    assert project.rows("import") == f"There is nothing to import in {project.state}"
 
 
 def test_an_archive_of_a_newer_flarebed(project: Project) -> None:
-    project.said("snapshot")
+    project.rows("snapshot")
     manifest = project.state / "flarebed" / "snapshots" / "default" / "manifest.json"
     manifest.write_text(manifest.read_text().replace(f'"state_version": {STATE_VERSION}', '"state_version": 9'))
     assert "was made by a newer flarebed (0.1.0; this is 0.1.0).\n  Update flarebed." in project.refused("restore")
