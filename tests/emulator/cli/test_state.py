@@ -203,6 +203,15 @@ def test_snapshots(project: Project) -> None:
     )
 
 
+def test_from_any_folder_below_the_config(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    (project.folder / "a" / "b").mkdir(parents=True)
+    monkeypatch.chdir(project.folder / "a" / "b")
+    Commands(project._capture, "state").said("snapshot", "here")
+    assert project.rows("snapshots").splitlines()[1].startswith("here ")
+    Commands(project._capture, "state").said("snapshot", "there", "--persist-to", "other")
+    assert (project.folder / "a/b/other/flarebed/snapshots/there/manifest.json").exists()
+
+
 @pytest.mark.parametrize(
     ("arguments", "left"),
     [
