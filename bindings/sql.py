@@ -7,7 +7,7 @@ src/workerd/util/sqlite.c++ (`prepareSql`, `dbErrorMessage`, `setupSecurity`) an
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 
 import apsw
 
-from flarebed.bindings.sql_counts import Cost, cost_of
+from flarebed.bindings.sql_counts import Cost
 from flarebed.bindings.sql_limit import without_limit
 from flarebed.bindings.sql_policy import ABSENT_FUNCTIONS, KEPT_MODULES, LIMITS, MAX_SQL_BYTES, Authorizer
 from flarebed.bindings.sql_statements import Statement, split_statements
@@ -32,14 +32,12 @@ ONLY_LAST_BINDS: Final = (
 )
 
 _ROW_VERBS: Final = frozenset({"SELECT", "VALUES", "WITH", "INSERT", "UPDATE", "DELETE", "REPLACE"})
-_COUNTED_VERBS: Final = _ROW_VERBS | {"CREATE", "DROP"}
+_COUNTED_VERBS: Final = _ROW_VERBS | {"CREATE", "DROP", "ALTER", "REINDEX"}
 _READING_VERBS: Final = frozenset({"SELECT", "VALUES", "EXPLAIN", "PRAGMA"})
 _PLANS: Final = 512
 _TICKS: Final = 5
 _RENAME_TO_RESERVED: Final = re.compile(r"\brename\s+to\s+[\"'`\[]?_cf_", re.IGNORECASE)
 _FORBIDDEN_FUNCTION: Final = re.compile(r"not authorized to use function: (\w+)")
-_NO_STATUS: Final[Mapping[str, int]] = {}
-_FREE: Final = Cost(0, 0, (), (), False, 0, 0, False, True)
 
 
 class SqlError(Exception):
@@ -78,7 +76,8 @@ class Plan:
 
     statements: tuple[Statement, ...]
     is_single: bool
-    """One statement about rows: the transaction that SQLite makes for it is all it needs."""
+    """One statement about rows: the transaction that SQLite makes for it is all it needs. A virtual table writes more
+    when it commits, which is not to be counted."""
     is_reading: bool
     columns: Columns | None = None
     cost: Cost | None = None
@@ -196,7 +195,9 @@ class SqlDatabase:
         if not plan.is_single:
             self._size = None
             self._run_prelude(plan)
-        cost = plan.cost or self._cost(plan, values)
+        cost = plan.cost or self.weigh(plan, values)
+        if cost is None:
+            return Answer(*self._run_last(plan, values), 0, 0)
         if cost.is_fixed:
             return Answer(*self._run_last(plan, values), cost.once, 0)
         total_before = self.connection.total_changes()
@@ -208,10 +209,7 @@ class SqlDatabase:
             if cost.needs_status:
                 self.connection.trace_v2(0)
         total = self.connection.total_changes() - total_before
-        changes = min(total, self.connection.changes()) if cost.per_change else 0
-        by_triggers = total - changes if cost.has_triggers else 0
-        rows_read = cost.rows_read(self._status if cost.needs_status else _NO_STATUS, rows, changes)
-        return Answer(columns, rows, rows_read, cost.rows_written(changes, by_triggers))
+        return Answer(columns, rows, *cost.rows(self._status, rows, min(total, self.connection.changes()), total))
 
     def run_once(self, sql: str, verb: str) -> tuple[Columns, list[Row]]:
         """One statement that does not come again, so no plan of it is kept. The caller holds a transaction."""
@@ -283,17 +281,18 @@ class SqlDatabase:
         if statement.verb == "ALTER" and _RENAME_TO_RESERVED.search(statement.text):
             raise SqlError("not authorized: SQLITE_AUTH")  # workerd patches SQLite so that its authorizer sees it
 
-    def _cost(self, plan: Plan, values: Sequence[SqlValue]) -> Cost:
+    def weigh(self, plan: Plan, values: Sequence[SqlValue]) -> Cost | None:
+        """What the last statement costs; None for what neither reads nor writes rows, as workerd counts them."""
         statement = plan.statements[-1]
         if statement.verb not in _COUNTED_VERBS:
-            return _FREE
+            return None
         try:
             program = self._cursor.execute(statement.text, values, can_cache=False, explain=1).fetchall()
         except apsw.Error as error:
             raise self._translate(error) from None
         except UnicodeError:
-            return _FREE  # running it says more
-        plan.cost = cost_of(program)
+        plan.cost = Cost(program)
+        plan.is_single = plan.is_single and not plan.cost.writes_virtual
         if not plan.cost.gives_rows:
             plan.columns = ()  # which the cursor says only by an exception
         return plan.cost

@@ -1,139 +1,146 @@
-"""`rows_read` and `rows_written` of a statement, told from its bytecode. `sql.py` asks for them after a run.
+"""`rows_read` and `rows_written` of a statement, told from its bytecode and what SQLite measures. `sql.py` asks.
 
 workerd patches SQLite to count both while it runs (patches/sqlite/0001-row-counts-plain.patch): a row is read at each
-positioning or step of a cursor, a row is written at each insert into a table or index and at each deleted row. Plain
-SQLite has no such counter, so that the same numbers are derived:
-
-- read: every positioning of the program once; the steps of full scans as SQLite counts them; the steps of an index
-  range from SQLite's instruction count; a positioning inside a loop once per step of that loop.
-- written: changed rows times (1 + the indexes that the program writes), 1 for a row that a trigger changed, and the
-  single inserts beside them (sqlite_sequence, sqlite_schema).
-
-Exact for one table without triggers, partial indexes or REPLACE; an estimate for the rest.
+positioning or step of a cursor, a row is written at each insert into a table or index, and at each deleted row. Plain
+SQLite has no such counter, but it has others: instructions run, steps of full scans, sorts, rows given, rows changed.
+How often each instruction ran is what makes all of them true at once, and of several such runs the least surprising
+one is taken (`sql_linear.py`). What differs is listed in docs/d1.md and tests/bindings/d1/data/counts.json.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Final
 
-_SEEKS: Final = frozenset(
-    {"Rewind", "Last", "SeekGE", "SeekGT", "SeekLE", "SeekLT", "SeekRowid", "NotExists", "VFilter"}
-)
+from flarebed.bindings.sql_linear import Form, Known, Relation, System, valued
+from flarebed.bindings.sql_program import SEEKS, STEPS, Program
+from flarebed.bindings.sql_runs import assumptions, facts, surprises
+
+_READS: Final = frozenset({"SeekRowid", "NotExists", "Rewind", "Last", "Sort", "SorterSort", "VNext"})
+_STEP_COUNTERS: Final = {1: "FULLSCAN_STEP", 3: "AUTOINDEX"}
+_STATUS: Final = ("FULLSCAN_STEP", "AUTOINDEX", "SORT", "VM_STEP")
 _COUNTS_CHANGE: Final = 0x01
 _IS_NOOP: Final = 0x40
+_INDEX_FILL_READS: Final = 2
+"""Observed on wrangler 4.164, of CREATE INDEX and REINDEX."""
+_BULK: Final = 0x01
 
 
-@dataclass(frozen=True)
-class Loop:
-    """A loop's addresses, first and last included; `is_full` where SQLite counts its steps as those of a full scan."""
-
-    first: int
-    last: int
-    is_full: bool
-
-    @cached_property
-    def length(self) -> int:
-        return self.last - self.first + 1
-
-
-@dataclass(frozen=True)
 class Cost:
     """What a program tells before it runs."""
 
-    length: int
-    once: int
-    loops: tuple[Loop, ...]
-    inner: tuple[Loop, ...]
-    """The innermost loop around each positioning that stands in one."""
-    counts_entries: bool
-    """A bare `count(*)`, which reads as many rows as it says."""
-    per_change: int
-    single_writes: int
-    has_triggers: bool
-    gives_rows: bool
+    def __init__(self, rows: Sequence[tuple[Any, ...]]) -> None:
+        program = Program(rows)
+        tally = _Tally(program)
+        self.writes_virtual = tally.writes_virtual
+        self.gives_rows = any(it.opcode == "ResultRow" for it in program.code)
+        self._program = program
+        self._certain = [*program.conservation(), *facts(program), *tally.relations()]
+        self._weights = [*surprises(program), *([0.0] * (program.unknowns - len(program.ways)))]
+        self._system = System(self._certain, self._weights)
+        self._likely: System | None = None
+        self._counted = (tally.reads, tally.writes)
+        self._constant = tally.constant_reads
+        read, written = (self._system.expressed(form) for form in self._counted)
+        self._closed: tuple[Known, Known] | None = None
+        if not read.form and not written.form:
+            self._closed = read.known, written.known
+        self.needs_status = self._closed is None or any(name in part for part in self._closed for name in _STATUS)
+        self.once = int(read.known.get("", 0)) + self._constant
+        self.is_fixed = self._closed is not None and read.known.keys() <= {""} and not written.known
 
-    @cached_property
-    def is_fixed(self) -> bool:
-        """`once` rows are read and none written, whatever happens."""
-        return not (self.loops or self.counts_entries or self.per_change or self.single_writes or self.has_triggers)
+    def rows(self, status: Mapping[str, int], rows: Sequence[Sequence[Any]], changes: int, total: int) -> tuple[int, int]:
+        """Rows read and written; `changes` are those of the statement itself, `total` with its triggers'."""
+        measures = {name: status.get(f"SQLITE_STMTSTATUS_{name}", 0) for name in _STATUS}
+        entries = rows[0][0] if len(rows) == 1 and isinstance(rows[0][0], int) else 0
+        measures |= {"": 1, "rows": len(rows), "changes": changes, "total": total, "entries": entries}
+        if self._closed is not None:
+            read, written = (valued(known, measures) for known in self._closed)
+        else:
+            counts = self._run(measures)
+            read, written = (sum(factor * counts.get(key, 0) for key, factor in form.items()) for form in self._counted)
+        return max(0, round(read)) + self._constant, max(0, round(written))
 
-    @cached_property
-    def needs_status(self) -> bool:
-        """Whether `rows_read` wants SQLite's counters, which cost as much as a short statement."""
-        is_known = self.per_change and not self.has_triggers and not any(loop.is_full for loop in self.loops)
-        return bool(self.loops) and not is_known
-
-    @cached_property
-    def _shortest_range(self) -> Loop | None:
-        return min((loop for loop in self.loops if not loop.is_full), key=lambda loop: loop.length, default=None)
-
-    def rows_read(self, status: Mapping[str, int], rows: Sequence[Sequence[Any]], changes: int) -> int:
-        if self.counts_entries:
-            return int(rows[0][0])
-        if not self.loops:
-            return self.once
-        full_steps = status.get("SQLITE_STMTSTATUS_FULLSCAN_STEP", 0)
-        shortest = self._shortest_range
-        range_steps = 0 if shortest is None else self._range_steps(shortest, status, changes)
-        nested = sum((full_steps if loop.is_full else range_steps) + 1 for loop in self.inner)
-        return self.once + full_steps + range_steps + nested
-
-    def _range_steps(self, loop: Loop, status: Mapping[str, int], changes: int) -> int:
-        if self.per_change:
-            return max(0, changes - 1)
-        spent = status.get("SQLITE_STMTSTATUS_VM_STEP", 0) - (self.length - loop.length)
-        return max(0, round(spent / loop.length) - 1)
-
-    def rows_written(self, changes: int, trigger_changes: int) -> int:
-        return changes * self.per_change + trigger_changes + self.single_writes
+    def _run(self, measures: Mapping[str, int]) -> Form:
+        if self._likely is None:
+            self._likely = System([*self._certain, *assumptions(self._program)], self._weights)
+        counts, is_possible = self._likely.least(measures)
+        if is_possible:
+            return counts
+        certain, is_possible = self._system.least(measures)
+        return certain if is_possible else counts
 
 
-def cost_of(program: Sequence[tuple[Any, ...]]) -> Cost:
-    """`program` is what EXPLAIN gives: address, opcode, p1, p2, p3, p4, p5, comment. Triggers follow the main part."""
-    main = program[: next((at for at, row in enumerate(program) if at and row[0] == 0), len(program))]
-    destroyed = [at for at, row in enumerate(main) if row[1] == "Destroy"]
-    if destroyed:  # what follows is for a page that moved, of which there is none: one look each
-        main = main[: destroyed[0]]
-    loops = tuple(
-        Loop(row[3], row[0], row[6] == 1) for row in main if row[1] in ("Next", "Prev", "VNext") and row[3] < row[0]
-    )
-    around = [_innermost(row[0], loops) for row in main if row[1] in _SEEKS]
-    return Cost(
-        len(main),
-        around.count(None) + len(destroyed),
-        loops,
-        tuple(loop for loop in around if loop is not None),
-        any(row[1] == "Count" for row in main),
-        *_writes(main),
-        program[-1][0] < len(program) - 1,
-        any(row[1] == "ResultRow" for row in main),
-    )
+class _Tally:
+    """Goes through the program once: what is counted, and what the measures say about it."""
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self.reads: Form = {}
+        self.writes: Form = {}
+        self._measured: dict[str, Form] = {name: {} for name in ("rows", "changes", "total", *_STATUS)}
+        self._entries: list[int] = []
+        self.writes_virtual = any(it.opcode == "VUpdate" for it in program.code)
+        self._changes = False
+        self._destroyed = sum(it.opcode == "Destroy" for it in program.code)
+        fills = sum(it.opcode == "OpenWrite" and it.p5 & _BULK for it in program.code)
+        self.constant_reads = self._destroyed + fills * _INDEX_FILL_READS
+        for at in program.live:
+            self._count(at)
+
+    def _count(self, at: int) -> None:
+        program, it, runs = self._program, self._program.code[at], self._program.runs(at)
+        _add(self._measured["VM_STEP"], runs)
+        if it.opcode in STEPS:
+            _add(self.reads, program.jumps(at))
+            if it.p5 in _STEP_COUNTERS:
+                _add(self._measured[_STEP_COUNTERS[it.p5]], program.jumps(at))
+        elif it.opcode in _READS:
+            _add(self.reads, runs)
+        elif it.opcode in SEEKS:
+            _add(self.reads, program.passes(at) if program.seeks_equal(at) else runs)
+        elif it.opcode == "Count":
+            self._entries.append(program.new_unknown())
+            _add(self.reads, {self._entries[-1]: 1})
+        if it.opcode in ("Sort", "SorterSort"):
+            _add(self._measured["SORT"], runs)
+        elif it.opcode == "ResultRow":
+            _add(self._measured["rows"], runs)
+        else:
+            self._count_writes(at, runs)
+
+    def _count_writes(self, at: int, runs: Form) -> None:
+        it = self._program.code[at]
+        if it.opcode == "Clear" and it.p3:
+            runs = {self._program.new_unknown(): 1}
+        elif it.opcode in ("Insert", "IdxInsert"):
+            if it.opcode == "Insert" and it.p5 & _IS_NOOP:
+                return
+            opened = self._program.opened(at)
+            if opened is not None and opened.opcode in ("OpenRead", "OpenWrite"):
+                _add(self.writes, runs)
+            if not it.p5 & _COUNTS_CHANGE:
+                return
+        elif not (it.opcode == "VUpdate" or (it.opcode == "Delete" and it.p2 & _COUNTS_CHANGE)):
+            return
+        if it.opcode not in ("Insert", "IdxInsert"):
+            _add(self.writes, runs)
+        self._changes = True
+        _add(self._measured["total"], runs)
+        if it.frame == 0:
+            _add(self._measured["changes"], runs)
+
+    def relations(self) -> list[Relation]:
+        """The instruction count comes last, so that it is asked for only where it is needed."""
+        names = ["rows", "FULLSCAN_STEP", "AUTOINDEX", "SORT"]
+        if self._changes:
+            names += ["changes"] if self.writes_virtual else ["changes", "total"]
+        if not self._destroyed:
+            names.append("VM_STEP")
+        found = [Relation({unknown: 1}, {"entries": 1}) for unknown in self._entries]
+        return found + [Relation(self._measured[name], {name: 1}) for name in names]
 
 
-def _innermost(address: int, loops: Sequence[Loop]) -> Loop | None:
-    inside = [loop for loop in loops if loop.first <= address <= loop.last]
-    return min(inside, key=lambda loop: loop.length, default=None)
-
-
-def _writes(main: Sequence[tuple[Any, ...]]) -> tuple[int, int]:
-    """Rows written per changed row, and those written once."""
-    ephemeral = {row[2] for row in main if row[1] in ("OpenEphemeral", "OpenAutoindex")}
-    indexes: set[int] = set()
-    changing = keyed = single = 0
-    for _, opcode, p1, p2, p3, _, p5, _ in main:
-        if opcode == "IdxInsert" and p1 not in ephemeral:
-            indexes.add(p1)
-            keyed |= p5 & _COUNTS_CHANGE  # a table WITHOUT ROWID is an index itself
-        elif opcode == "Insert" and p1 not in ephemeral and not p5 & _IS_NOOP:
-            changing |= p5 & _COUNTS_CHANGE
-            single += not p5 & _COUNTS_CHANGE
-        elif opcode == "Delete":
-            changing |= p2 & _COUNTS_CHANGE
-        elif opcode == "VUpdate" or (opcode == "Clear" and p3):
-            changing = 1
-    if not (changing or keyed):
-        return 0, single
-    return changing + len(indexes) if not keyed else len(indexes), single
+def _add(target: Form, form: Form) -> None:
+    for unknown, factor in form.items():
+        target[unknown] = target.get(unknown, 0) + factor

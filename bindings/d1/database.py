@@ -125,7 +125,9 @@ class Database:
         if not plan.is_single or plan.is_slow or self._slow_writes:
             return None
         try:
-            return run(inline, sql, values)
+            if plan.cost is None and not plan.is_reading:
+                inline.weigh(plan, values)
+            return run(inline, sql, values) if plan.is_single else None
         except Interrupted:
             plan.is_slow = True
             return None

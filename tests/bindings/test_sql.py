@@ -219,7 +219,7 @@ def test_delete_and_update_with_limit(
 
 COUNTS = [
     ("SELECT * FROM u WHERE k = 'a'", 1, 0),
-    ("SELECT * FROM u WHERE k = 'nope'", 1, 0),
+    ("SELECT * FROM u WHERE k = 'nope'", 0, 0),
     ("SELECT * FROM u WHERE k LIKE 'a%'", 3, 0),
     ("SELECT k, v FROM u ORDER BY k", 3, 0),
     ("SELECT k FROM u WHERE v > 0", 3, 0),
