@@ -34,6 +34,8 @@ ONLY_LAST_BINDS: Final = (
 _ROW_VERBS: Final = frozenset({"SELECT", "VALUES", "WITH", "INSERT", "UPDATE", "DELETE", "REPLACE"})
 _COUNTED_VERBS: Final = _ROW_VERBS | {"CREATE", "DROP", "ALTER", "REINDEX"}
 _READING_VERBS: Final = frozenset({"SELECT", "VALUES", "EXPLAIN", "PRAGMA"})
+_ANALYZING_VERBS: Final = frozenset({"ANALYZE", "PRAGMA"})
+_ANALYZES: Final = re.compile(r"\b(analyze|optimize)\b", re.IGNORECASE)
 _PLANS: Final = 512
 _TICKS: Final = 5
 _RENAME_TO_RESERVED: Final = re.compile(r"\brename\s+to\s+[\"'`\[]?_cf_", re.IGNORECASE)
@@ -209,7 +211,7 @@ class SqlDatabase:
             if cost.needs_status:
                 self.connection.trace_v2(0)
         total = self.connection.total_changes() - total_before
-        return Answer(columns, rows, *cost.rows(self._status, rows, min(total, self.connection.changes()), total))
+        return Answer(columns, rows, *cost.of_run(self._status, rows, min(total, self.connection.changes()), total))
 
     def run_once(self, sql: str, verb: str) -> tuple[Columns, list[Row]]:
         """One statement that does not come again, so no plan of it is kept. The caller holds a transaction."""
@@ -267,13 +269,16 @@ class SqlDatabase:
             cursor.execute(statement.text, values, can_cache=statement.verb in _ROW_VERBS)
             if plan is not None and (plan.columns is None or self._authorizer.asked):
                 plan.columns = _columns(cursor)
-            return cursor.fetchall()
+            rows = cursor.fetchall()
         except apsw.Error as error:
             raise self._translate(error) from None
         except UnicodeEncodeError:
             return self._run(_well_formed_statement(statement), [_well_formed(value) for value in values], plan)
         except UnicodeDecodeError as error:
             raise _not_utf8(error) from None
+        if statement.verb in _ANALYZING_VERBS and _ANALYZES.search(statement.text):
+            self.control("DROP TABLE IF EXISTS sqlite_stat4")  # workerd's SQLite is built without it
+        return rows
 
     def _check(self, statement: Statement) -> None:
         if not statement.verb:
@@ -291,6 +296,7 @@ class SqlDatabase:
         except apsw.Error as error:
             raise self._translate(error) from None
         except UnicodeError:
+            return None  # running it says more
         plan.cost = Cost(program)
         plan.is_single = plan.is_single and not plan.cost.writes_virtual
         if not plan.cost.gives_rows:

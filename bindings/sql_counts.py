@@ -49,11 +49,14 @@ class Cost:
         self.once = int(read.known.get("", 0)) + self._constant
         self.is_fixed = self._closed is not None and read.known.keys() <= {""} and not written.known
 
-    def rows(self, status: Mapping[str, int], rows: Sequence[Sequence[Any]], changes: int, total: int) -> tuple[int, int]:
+    def of_run(
+        self, status: Mapping[str, int], rows: Sequence[Sequence[Any]], changes: int, total: int
+    ) -> tuple[int, int]:
         """Rows read and written; `changes` are those of the statement itself, `total` with its triggers'."""
-        measures = {name: status.get(f"SQLITE_STMTSTATUS_{name}", 0) for name in _STATUS}
         entries = rows[0][0] if len(rows) == 1 and isinstance(rows[0][0], int) else 0
-        measures |= {"": 1, "rows": len(rows), "changes": changes, "total": total, "entries": entries}
+        measures = {"": 1, "rows": len(rows), "changes": changes, "total": total, "entries": entries}
+        if self.needs_status:
+            measures |= {name: status.get(f"SQLITE_STMTSTATUS_{name}", 0) for name in _STATUS}
         if self._closed is not None:
             read, written = (valued(known, measures) for known in self._closed)
         else:

@@ -103,7 +103,8 @@ class System:
 def _counts(rows: Mapping[int, tuple[Number, Form]], more: Sequence[int]) -> Form | None:
     """With the free unknowns `more` raised by one each; None unless all are whole and none negative."""
     counts: Form = {}
-    for unknown, (value, form) in rows.items():
+    for unknown, (least, form) in rows.items():
+        value = least
         for risen in more:
             value -= form.get(risen, 0)
         if value < 0 or value.denominator != 1:

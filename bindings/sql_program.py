@@ -13,13 +13,12 @@ from flarebed.bindings.sql_linear import Form, Relation
 
 SEEKS: Final = frozenset({"SeekLT", "SeekLE", "SeekGE", "SeekGT"})
 STEPS: Final = frozenset({"Next", "Prev", "SorterNext"})
-_JUMPS: Final = SEEKS | STEPS | frozenset(
-    """
+_JUMP_NAMES: Final = """
     If IfNot IfPos IfNotZero DecrJumpZero IfNullRow IfNotOpen IsNull NotNull IsType Eq Ne Lt Le Gt Ge ElseEq Once
     IfNoHope NoConflict NotFound Found SeekRowid NotExists Rewind Last IfSizeBetween IfEmpty Sort SorterSort
     IdxGT IdxGE IdxLT IdxLE RowSetRead RowSetTest FkIfZero VFilter VNext Filter MustBeInt SorterCompare Program
-    """.split()
-)  # fmt: skip
+    """
+_JUMPS: Final = SEEKS | STEPS | frozenset(_JUMP_NAMES.split())
 """They go to P2, if there is one, or to the next instruction."""
 _ENDS: Final = ("Halt", "Destroy")
 """What follows Destroy is for a page that moved, of which there is none."""
@@ -40,7 +39,7 @@ class Instruction(NamedTuple):
 
 
 class Program:
-    """`rows` is what EXPLAIN gives: address, opcode, p1 to p5, comment; the programs of triggers follow the main one."""
+    """`rows` is what EXPLAIN gives: address, opcode, p1 to p5, comment; triggers' programs follow the main one."""
 
     def __init__(self, rows: Sequence[tuple[Any, ...]]) -> None:
         self.starts = [at for at, row in enumerate(rows) if row[0] == 0]

@@ -12,9 +12,9 @@ from typing import Final
 from flarebed.bindings.sql_linear import Form, Relation
 from flarebed.bindings.sql_program import SEEKS, Instruction, Program
 
-_RARELY_JUMP: Final = SEEKS | {"IsNull", "MustBeInt", "Rewind", "Last", "VFilter", "Program", "IfNullRow", "Sort"} | {
-    "SorterSort"
-}
+_RARELY_JUMP: Final = (
+    SEEKS | {"IsNull", "MustBeInt", "Rewind", "Last", "VFilter", "Program", "IfNullRow", "Sort"} | {"SorterSort"}
+)
 _RARE: Final = 1.0
 _UNUSUAL: Final = 0.5
 _UNLIKELY: Final = 5.0
@@ -49,7 +49,6 @@ def _surprise(program: Program, at: int, target: int | None) -> float:
 
 def _looks_up_sequence(program: Program, at: int) -> bool:
     """Whether the loop looks for a table's row in sqlite_sequence, which seldom has many."""
-    it = program.code[at]
     pages = {
         opened.p2
         for other in program.live
@@ -142,9 +141,7 @@ def _resumed(program: Program, at: int) -> Iterator[Relation]:
         yield _equal(program.runs(at), *(program.goes(taker, at + 1) for taker in takers))
 
 
-def _taken_out(
-    program: Program, at: int, puts: Sequence[str], starts: Sequence[str], step: str
-) -> Iterator[Relation]:
+def _taken_out(program: Program, at: int, puts: Sequence[str], starts: Sequence[str], step: str) -> Iterator[Relation]:
     """All rows that are put into a transient table are gone through once."""
     it = program.code[at]
 

@@ -172,6 +172,8 @@ class D1Database:
         return await _batch(self._session, statements)
 
     async def exec(self, sql: Any = UNDEFINED) -> dict[str, Any]:
+        if sql is None or sql is UNDEFINED:
+            raise type_error(f"Cannot read properties of {to_string(sql)} (reading 'trim')")
         if not isinstance(sql, str):
             raise type_error("query.trim is not a function")
         results = await self._session.execute(sql.strip(_SPACE).split("\n"))

@@ -7,7 +7,7 @@ file. Work runs on the loop while it is short, else in the database's thread (`l
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar
@@ -16,6 +16,7 @@ from flarebed.bindings.d1.errors import LOCKED, NO_STATEMENTS
 from flarebed.bindings.d1.lane import TIMEOUT_S, Lane
 from flarebed.bindings.kind import Surroundings
 from flarebed.bindings.sql import Columns, Interrupted, Locked, Row, SqlDatabase, SqlError, SqlValue
+from flarebed.bindings.sql_statements import tokens
 from flarebed.bindings.store import BUSY_TIMEOUT_MS
 
 STEPS_INLINE: Final = 300_000
@@ -29,7 +30,9 @@ FOREIGN_KEYS_WARNING: Final = (
     "PRAGMA defer_foreign_keys = ON puts the checks off to the end of a batch."
 )
 
-_FOREIGN_KEYS_OFF: Final = re.compile(r"(?:^|;)\s*PRAGMA\s+foreign_keys\s*[=(]\s*['\"]?(off|no|false|0)", re.IGNORECASE)
+_FOREIGN_KEYS_OFF: Final = re.compile(
+    r"(?:^|;)\s*PRAGMA\s+(?:main\s*\.\s*)?foreign_keys\s*[=(]\s*['\"]?(off|no|false|0)", re.IGNORECASE
+)
 
 _BOOKMARK_TABLE: Final = "CREATE TABLE IF NOT EXISTS _cf_METADATA (key INTEGER PRIMARY KEY, value BLOB)"
 _BOOKMARK_READ: Final = "SELECT value FROM _cf_METADATA WHERE key = 2"
@@ -82,6 +85,7 @@ class Database:
 
     def query_now(self, queries: Sequence[Query]) -> list[Result]:
         """As `query`, blocking for as long as it takes: for a command that has nothing else to do."""
+        self._warn(sql for sql, _ in queries)
         with self.connected() as database:
             return self._transact(database, queries, self._answer_one)
 
@@ -145,8 +149,7 @@ class Database:
         """
         inline = self._open()
         texts = {sql for sql, _ in queries}
-        if any(map(_FOREIGN_KEYS_OFF.search, texts)):
-            self._log("warn", FOREIGN_KEYS_WARNING)
+        self._warn(texts)
         is_slow = len(queries) > QUERIES_INLINE or any(inline.plan(sql).is_slow for sql in texts)
         if not is_slow and not self._slow_writes:
             try:
@@ -154,6 +157,11 @@ class Database:
             except (Interrupted, Locked):
                 pass
         return await self._do_in_lane(work, inline, _writes(inline, texts))
+
+    def _warn(self, texts: Iterable[str]) -> None:
+        """Production accepts it in silence."""
+        if any("foreign_keys" in sql.lower() and _FOREIGN_KEYS_OFF.search(_code(sql)) for sql in texts):
+            self._log("warn", FOREIGN_KEYS_WARNING)
 
     async def _do_in_lane(self, work: Callable[[SqlDatabase], T], inline: SqlDatabase, writes: bool) -> T:
         self._slow_writes += writes
@@ -203,6 +211,10 @@ class Database:
 
 def _writes(database: SqlDatabase, texts: Collection[str]) -> bool:
     return not all(database.plan(sql).is_reading for sql in texts)
+
+
+def _code(sql: str) -> str:
+    return "".join(" " if kind == "comment" else match.group() for kind, match in tokens(sql))
 
 
 def is_comment(sql: str) -> bool:

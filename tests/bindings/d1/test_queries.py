@@ -198,22 +198,6 @@ def test_exec_is_one_transaction(tmp_path: Path) -> None:
 FAMILY = "CREATE TABLE p (id INTEGER PRIMARY KEY)\nCREATE TABLE c (p REFERENCES p(id) ON DELETE CASCADE)"
 
 
-def test_foreign_keys_stay_on(tmp_path: Path) -> None:
-    async def body(db: D1Database, bench: Bench) -> None:
-        off, orphan = db.prepare("PRAGMA foreign_keys=OFF"), db.prepare("INSERT INTO c VALUES (9)")
-        assert (await off.run())["results"] == []
-        assert bench.logged == [
-            ("warn", "PRAGMA foreign_keys = OFF has no effect in D1, which runs every query in a transaction. "
-                     "PRAGMA defer_foreign_keys = ON puts the checks off to the end of a batch."),
-        ]  # fmt: skip
-        assert await db.prepare("PRAGMA foreign_keys").first() == {"foreign_keys": 1}
-        text = "FOREIGN KEY constraint failed: SQLITE_CONSTRAINT (extended: SQLITE_CONSTRAINT_FOREIGNKEY)"
-        assert (await error_of(db.batch([off, orphan]))).message == f"D1_ERROR: {text}"
-        assert (await error_of(orphan.run())).message == f"D1_ERROR: {text}"
-
-    with_database(tmp_path, body, schema=FAMILY)
-
-
 def test_defer_foreign_keys_lasts_to_the_end_of_the_batch(tmp_path: Path) -> None:
     async def body(db: D1Database, _: Bench) -> None:
         defer, orphan = db.prepare("PRAGMA defer_foreign_keys=ON"), db.prepare("INSERT INTO c VALUES (9)")
