@@ -31,6 +31,8 @@ ONLY_LAST_BINDS: Final = (
     "When executing multiple SQL statements in a single call, only the last statement can have parameters."
 )
 
+NOT_OPENED: Final = "unable to open database file: SQLITE_CANTOPEN"
+_PRAGMAS: Final = "PRAGMA journal_mode=WAL; PRAGMA foreign_keys=ON"
 _ROW_VERBS: Final = frozenset({"SELECT", "VALUES", "WITH", "INSERT", "UPDATE", "DELETE", "REPLACE"})
 _COUNTED_VERBS: Final = _ROW_VERBS | {"CREATE", "DROP", "ALTER", "REINDEX"}
 _READING_VERBS: Final = frozenset({"SELECT", "VALUES", "EXPLAIN", "PRAGMA"})
@@ -52,7 +54,7 @@ class SqlError(Exception):
 
 
 class CommitError(SqlError):
-    """The statements went well, their commit did not (a deferred foreign key); all is rolled back."""
+    """The statements went well, but a deferred foreign key was found violated at their commit; all is rolled back."""
 
 
 class Interrupted(Exception):
@@ -88,35 +90,27 @@ class Plan:
 
 
 class SqlDatabase:
-    """A connection to the file at `path`, opened now.
+    """A connection to the file at `path`, opened now; SqlError if it can't be.
 
     `patience_ms` is how long it waits for another's lock (then Locked). A statement of more than `steps` instructions
     of SQLite is Interrupted, if given: they are counted rather than timed, which costs a short statement nothing.
     """
 
     def __init__(self, path: Path, synchronous: str, patience_ms: int, steps: int | None = None) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        self.connection = apsw.Connection(str(path), statementcachesize=256)
+        self.connection = _opened(path, f"{_PRAGMAS}; PRAGMA synchronous={synchronous}", patience_ms)
         self._cursor = self.connection.cursor()
         self._authorizer = Authorizer()
         self._plans: dict[str, Plan] = {}
         self._status: dict[str, int] = {}
         self._size: tuple[tuple[int, int], int] | None = None
         self._page_bytes = 0
-        try:
-            self._set_up(path, synchronous, patience_ms)
-        except apsw.Error as error:
-            self.connection.close(True)
-            raise self._translate(error) from None
+        self._set_up(path)
         self._ticks = 0
         if steps is not None:
             self.connection.set_progress_handler(self._is_late, max(1, steps // _TICKS))
 
-    def _set_up(self, path: Path, synchronous: str, patience_ms: int) -> None:
+    def _set_up(self, path: Path) -> None:
         connection = self.connection
-        connection.set_busy_timeout(patience_ms)
-        pragmas = f"PRAGMA synchronous={synchronous}; PRAGMA journal_mode=WAL; PRAGMA foreign_keys=ON"
-        connection.execute(pragmas).fetchall()  # the second gives a row, and apsw runs on when it is fetched
         connection.set_wal_hook(Checkpoints(path))
         connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
         connection.drop_modules(KEPT_MODULES)
@@ -150,7 +144,7 @@ class SqlDatabase:
             try:
                 self.control("COMMIT")
             except SqlError as error:
-                raise CommitError(error.message) from None
+                raise CommitError(error.message) if error.is_foreign_key else error from None
         except BaseException:
             self._size = None
             if self.connection.in_transaction:
@@ -317,6 +311,19 @@ class SqlDatabase:
         if isinstance(error, apsw.AuthError) and refusal is not None:
             return SqlError(refusal)
         return SqlError(error_text(error), is_foreign_key=error.extendedresult == apsw.SQLITE_CONSTRAINT_FOREIGNKEY)
+
+
+def _opened(path: Path, pragmas: str, patience_ms: int) -> apsw.Connection:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        connection = apsw.Connection(str(path), statementcachesize=256)
+        connection.set_busy_timeout(patience_ms)
+        connection.execute(pragmas).fetchall()  # one gives a row, and apsw runs on when it is fetched
+    except apsw.Error as error:
+        raise SqlError(error_text(error)) from None
+    except OSError:
+        raise SqlError(NOT_OPENED) from None
+    return connection
 
 
 def error_text(error: Any) -> str:

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar
 
+from flarebed.bindings.d1 import neighbours
 from flarebed.bindings.d1.errors import LOCKED, NO_STATEMENTS
 from flarebed.bindings.d1.lane import TIMEOUT_S, Lane
 from flarebed.bindings.kind import Surroundings
@@ -118,9 +119,16 @@ class Database:
         if self._inline is None:
             try:
                 self._inline = SqlDatabase(self.path, self._synchronous, PATIENCE_INLINE_MS, STEPS_INLINE)
-            except Locked:
-                raise SqlError(LOCKED) from None
+            except SqlError as error:
+                self._log("error", f"The D1 database {self.path} can't be opened: {error.message}")
+                raise
+            self._warn_of_neighbours()
         return self._inline
+
+    def _warn_of_neighbours(self) -> None:
+        warning = neighbours.warning(self.path)
+        if warning is not None:
+            self._log("warn", warning)
 
     def _at_once(self, run: Run[T], sql: str, values: Sequence[SqlValue]) -> T | None:
         """The short way for one statement about rows; None where the long way has to be gone."""
@@ -170,6 +178,10 @@ class Database:
                 result, last_row_id = await self._lane.run(work, inline.connection.last_insert_rowid)
             if writes:
                 inline.connection.set_last_insert_rowid(last_row_id)
+        except SqlError as error:
+            if error.message == LOCKED:
+                self._warn_of_neighbours()
+            raise
         finally:
             self._slow_writes -= writes
         return result

@@ -19,7 +19,9 @@ FLOORS = {
 KIND_FILES = frozenset({"__init__", "spec", "engine", "binding", "errors", "commands", "api", "view", "state"})
 KIND_PARTS: dict[str, frozenset[str]] = {
     "kv": frozenset({"namespace", "large", "eventual", "directory", "wrangler"}),
-    "d1": frozenset({"database", "lane", "parameters", "migrations", "splitter", "script", "hints", "export"}),
+    "d1": frozenset({
+        "database", "lane", "parameters", "migrations", "splitter", "neighbours", "script", "hints", "export",
+    }),
     "queues": frozenset({"backlog", "body", "consumer", "disorder", "verdict"}),
     "workflows": frozenset({
         "workflow", "run", "step", "attempts", "outcome", "rollback", "retry", "duration", "streams",
