@@ -37,10 +37,11 @@ class Cost:
         self._program = program
         self._certain = [*program.conservation(), *facts(program), *tally.relations()]
         self._weights = [*surprises(program), *([0.0] * (program.unknowns - len(program.ways)))]
-        self._system = System(self._certain, self._weights)
+        self._system = System(self._certain, self._weights, program.is_run)
         self._likely: System | None = None
         self._counted = (tally.reads, tally.writes)
         self._constant = tally.constant_reads
+        self._columns = tally.columns
         read, written = (self._system.expressed(form) for form in self._counted)
         self._closed: tuple[Known, Known] | None = None
         if not read.form and not written.form:
@@ -53,8 +54,9 @@ class Cost:
         self, status: Mapping[str, int], rows: Sequence[Sequence[Any]], changes: int, total: int
     ) -> tuple[int, int]:
         """Rows read and written; `changes` are those of the statement itself, `total` with its triggers'."""
-        entries = rows[0][0] if len(rows) == 1 and isinstance(rows[0][0], int) else 0
-        measures = {"": 1, "rows": len(rows), "changes": changes, "total": total, "entries": entries}
+        measures = {"": 1, "rows": len(rows), "changes": changes, "total": total}
+        for name, column in self._columns.items():
+            measures[name] = rows[0][column] if rows else 0
         if self.needs_status:
             measures |= {name: status.get(f"SQLITE_STMTSTATUS_{name}", 0) for name in _STATUS}
         if self._closed is not None:
@@ -66,7 +68,7 @@ class Cost:
 
     def _run(self, measures: Mapping[str, int]) -> Form:
         if self._likely is None:
-            self._likely = System([*self._certain, *assumptions(self._program)], self._weights)
+            self._likely = System([*self._certain, *assumptions(self._program)], self._weights, self._program.is_run)
         counts, is_possible = self._likely.least(measures)
         if is_possible:
             return counts
@@ -82,7 +84,10 @@ class _Tally:
         self.reads: Form = {}
         self.writes: Form = {}
         self._measured: dict[str, Form] = {name: {} for name in ("rows", "changes", "total", *_STATUS)}
-        self._entries: list[int] = []
+        self._entries: list[tuple[int, int]] = []
+        """Of each `count(*)` of a whole table: what it counts, and the register that it goes to."""
+        self.columns: dict[str, int] = {}
+        """Measures that are cells of the first row: where."""
         self.writes_virtual = any(it.opcode == "VUpdate" for it in program.code)
         self._changes = False
         self._destroyed = sum(it.opcode == "Destroy" for it in program.code)
@@ -103,8 +108,9 @@ class _Tally:
         elif it.opcode in SEEKS:
             _add(self.reads, program.passes(at) if program.seeks_equal(at) else runs)
         elif it.opcode == "Count":
-            self._entries.append(program.new_unknown())
-            _add(self.reads, {self._entries[-1]: 1})
+            unknown = program.new_unknown()
+            self._entries.append((unknown, it.p2))
+            _add(self.reads, {unknown: 1})
         if it.opcode in ("Sort", "SorterSort"):
             _add(self._measured["SORT"], runs)
         elif it.opcode == "ResultRow":
@@ -140,8 +146,13 @@ class _Tally:
             names += ["changes"] if self.writes_virtual else ["changes", "total"]
         if not self._destroyed:
             names.append("VM_STEP")
-        found = [Relation({unknown: 1}, {"entries": 1}) for unknown in self._entries]
-        return found + [Relation(self._measured[name], {name: 1}) for name in names]
+        found = [Relation(self._measured[name], {name: 1}) for name in names]
+        for unknown, register in self._entries:
+            column = self._program.column_of(register)
+            if column is not None:
+                self.columns[f"column {column}"] = column
+                found.insert(0, Relation({unknown: 1}, {f"column {column}": 1}))
+        return found
 
 
 def _add(target: Form, form: Form) -> None:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations_with_replacement, islice
 from typing import Final, NamedTuple, TypeVar
@@ -31,10 +31,16 @@ class Relation(NamedTuple):
 
 
 class System:
-    """Relations, solved for as many unknowns as they determine; `weights` say how surprising one of an unknown is."""
+    """Relations, solved for as many unknowns as they determine; `weights` say how surprising one of an unknown is.
 
-    def __init__(self, relations: Sequence[Relation], weights: Sequence[float]) -> None:
+    `is_possible` is asked about counts that are whole and not negative, for what no relation can say.
+    """
+
+    def __init__(
+        self, relations: Sequence[Relation], weights: Sequence[float], is_possible: Callable[[Form], bool]
+    ) -> None:
         self._weights = weights
+        self._is_possible = is_possible
         self._solved: dict[int, Relation] = {}
         for relation in relations:
             self._add(relation)
@@ -70,7 +76,7 @@ class System:
     def least(self, measures: Mapping[str, int]) -> tuple[Form, bool]:
         """Counts that satisfy all, with as little weight as is easily found; and whether they are possible counts."""
         counts = {unknown: valued(relation.known, measures) for unknown, relation in self._solved.items()}
-        if all(value >= 0 and value.denominator == 1 for value in counts.values()):
+        if all(value >= 0 and value.denominator == 1 for value in counts.values()) and self._is_possible(counts):
             return counts, True
         rows = {
             unknown: (counts[unknown], {other: factor for other, factor in relation.form.items() if other != unknown})
@@ -95,7 +101,7 @@ class System:
         trials = (more for total in range(_MORE + 1) for more in combinations_with_replacement(free, total))
         for more in islice(trials, _TRIES):
             counts = _counts(rows, more)
-            if counts is not None:
+            if counts is not None and self._is_possible(counts):
                 return counts, True
         return {unknown: value for unknown, (value, _) in rows.items()}, False
 

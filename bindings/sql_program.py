@@ -6,10 +6,10 @@ what SQLite measures. Instructions: https://sqlite.org/opcode.html and src/vdbe.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from flarebed.bindings.sql_linear import Form, Relation
+from flarebed.bindings.sql_linear import Form, Number, Relation
 
 SEEKS: Final = frozenset({"SeekLT", "SeekLE", "SeekGE", "SeekGT"})
 STEPS: Final = frozenset({"Next", "Prev", "SorterNext"})
@@ -181,6 +181,28 @@ class Program:
     def _goes(self, at: int, which: int) -> Form:
         ways = self._out[self._piece_of[at]]
         return {ways[which]: 1} if which < len(ways) else {}
+
+    def column_of(self, register: int) -> int | None:
+        """Which column of the rows a register's value ends as, after copies."""
+        registers = {register}
+        for it in self.code:
+            if it.opcode in ("Copy", "SCopy") and it.p1 in registers:
+                registers.add(it.p2)
+            elif it.opcode == "ResultRow":
+                return next((at for at in range(it.p2) if it.p1 + at in registers), None)
+        return None
+
+    def is_run(self, counts: Mapping[int, Number]) -> bool:
+        """Whether all ways that are gone are come to: a loop must not go round by itself."""
+        gone = {way for way in range(len(self.ways)) if counts.get(way)}
+        come = [way for start in self.starts for way in self._out[self._piece_of[start]] if way in gone]
+        while come:
+            way = come.pop()
+            target = self.ways[way][1]
+            if way in gone:
+                gone.remove(way)
+                come += self._out[self._piece_of[target]] if target is not None else ()
+        return not gone
 
     def branches(self, at: int) -> bool:
         return len(self._next[at]) > 1

@@ -34,8 +34,8 @@ def _surprise(program: Program, at: int, target: int | None) -> float:
     if target is None or not program.branches(at):
         return 0.0
     jumps = target == it.p2
-    if it.opcode == "NoConflict":
-        return 0.0 if jumps else _RARE
+    if it.opcode in ("NoConflict", "FkIfZero") or program.code[target].opcode == "FkCounter":
+        return 0.0 if jumps else _RARE  # else there is a conflict, or a parent is missing
     if not jumps:
         return 0.0
     if it.opcode == "IsNull" and _makers(program, at, it.p1, ("MakeRecord",)):
@@ -157,8 +157,9 @@ def _taken_out(program: Program, at: int, puts: Sequence[str], starts: Sequence[
 
 def _same_comparisons(program: Program) -> Iterator[Relation]:
     """An UPDATE asks twice whether a row belongs to a partial index: before it changes the row, and after."""
-    if all(program.code[at].opcode != "IdxDelete" for at in program.live):
-        return
+    opcodes = {program.code[at].opcode for at in program.live}
+    if "IdxDelete" not in opcodes and "Yield" in opcodes:
+        return  # several rows come through the same registers
     asked: dict[tuple[object, ...], Form] = {}
     for at in program.live:
         it = program.code[at]

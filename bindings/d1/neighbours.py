@@ -20,8 +20,8 @@ def warning(path: Path, proc: Path = _PROC) -> str | None:
     if not pids:
         return None
     return (
-        f"wrangler dev (workerd, process {', '.join(pids)}) has the D1 database {path} open too. It does not wait while "
-        "flarebed writes, so its queries may fail: stop one of the two, they can take turns."
+        f"wrangler dev (workerd, process {', '.join(pids)}) has the D1 database {path} open too. "
+        "It does not wait while flarebed writes, so its queries may fail: stop one of the two, they can take turns."
     )
 
 

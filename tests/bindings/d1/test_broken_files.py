@@ -1,4 +1,4 @@
-"""What a Worker sees of a file that can't be written or read: a D1_ERROR with SQLite's text, and nothing half written."""
+"""What a Worker sees of a file that can't be written or read: a D1_ERROR with SQLite's text, nothing half written."""
 
 from __future__ import annotations
 
@@ -73,7 +73,9 @@ def test_a_read_only_file(tmp_path: Path) -> None:
 
 
 @contextmanager
-def no_file_grows_beyond(size: int) -> Iterator[None]:
+def no_file_grows_beyond(file: Path) -> Iterator[None]:
+    """Its size now."""
+    size = file.stat().st_size
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
     try:
@@ -87,7 +89,7 @@ def test_a_commit_that_can_not_be_written(tmp_path: Path) -> None:
         write = db.prepare(PAGE)
         log = Path(f"{engine.path(tmp_path, SPEC)}-wal")
         for call in (db.batch([write, write]), write.run()):
-            with no_file_grows_beyond(log.stat().st_size):
+            with no_file_grows_beyond(log):
                 error = await error_of(call)
             assert (error.message, cause_of(error)) == (f"D1_ERROR: {NOT_WRITTEN}", NOT_WRITTEN)
             assert not connection(db).in_transaction

@@ -10,6 +10,7 @@ import apsw
 from flarebed.bindings.d1 import engine
 from flarebed.bindings.d1.binding import D1Database
 from flarebed.bindings.d1.database import Database
+from flarebed.bindings.d1.errors import TIMED_OUT
 from flarebed.bindings.d1.spec import D1DatabaseSpec
 from tests.bindings.d1.support import SPEC, error_of, with_database
 from tests.support import Bench
@@ -106,6 +107,26 @@ def test_a_runaway_query_is_stopped(tmp_path: Path) -> None:
         )
         assert error.message == ("D1_ERROR: D1 DB storage operation exceeded timeout which caused object to be reset.")
         assert (await database.rows("SELECT 1", ()))[1] == [(1,)]
+        database.close()
+
+    asyncio.run(main())
+
+
+def test_a_runaway_batch_leaves_nothing_and_others_go_on(tmp_path: Path) -> None:
+    async def main() -> None:
+        bench = Bench(tmp_path)
+        database = Database(tmp_path / "d.sqlite", bench.around, timeout_s=0.02)
+        db = D1Database(database, has_jsrpc=False)
+        await db.exec("CREATE TABLE t (a)")
+        endless = db.prepare("INSERT INTO t " + COUNT.format(10**12) + "SELECT i FROM n")
+        batch = asyncio.ensure_future(error_of(db.batch([db.prepare("INSERT INTO t VALUES (1)"), endless])))
+        line = asyncio.ensure_future(error_of(db.exec(endless.statement)))
+        while not batch.done():
+            assert await Database(tmp_path / "other.sqlite", bench.around).rows("SELECT 1", ()) == (("1",), [(1,)])
+            await asyncio.wait([batch], timeout=0)
+        assert batch.result().message == f"D1_ERROR: {TIMED_OUT}"
+        assert (await line).message == f"D1_EXEC_ERROR: Error in line 1: {endless.statement}: {TIMED_OUT}"
+        assert await db.prepare("SELECT count(*) n FROM t").first("n") == 0
         database.close()
 
     asyncio.run(main())
