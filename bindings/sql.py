@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 
 import apsw
 
-from flarebed.bindings.sql_counts import Cost
+from flarebed.bindings.sql_counts import Cost, shape
 from flarebed.bindings.sql_limit import without_limit
 from flarebed.bindings.sql_policy import ABSENT_FUNCTIONS, KEPT_MODULES, LIMITS, MAX_SQL_BYTES, Authorizer
 from flarebed.bindings.sql_statements import Statement, split_statements
@@ -101,6 +101,7 @@ class SqlDatabase:
         self._cursor = self.connection.cursor()
         self._authorizer = Authorizer()
         self._plans: dict[str, Plan] = {}
+        self._costs: dict[tuple[Any, ...], Cost] = {}
         self._status: dict[str, int] = {}
         self._size: tuple[tuple[int, int], int] | None = None
         self._page_bytes = 0
@@ -291,7 +292,12 @@ class SqlDatabase:
             raise self._translate(error) from None
         except UnicodeError:
             return None  # running it says more
-        plan.cost = Cost(program)
+        key = shape(program)
+        if key not in self._costs:
+            if len(self._costs) >= _PLANS:
+                self._costs.clear()
+            self._costs[key] = Cost(program)
+        plan.cost = self._costs[key]
         plan.is_single = plan.is_single and not plan.cost.writes_virtual
         if not plan.cost.gives_rows:
             plan.columns = ()  # which the cursor says only by an exception

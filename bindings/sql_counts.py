@@ -24,6 +24,16 @@ _IS_NOOP: Final = 0x40
 _INDEX_FILL_READS: Final = 2
 """Observed on wrangler 4.164, of CREATE INDEX and REINDEX."""
 _BULK: Final = 0x01
+_ANSWERS: Final = 64
+
+
+def shape(rows: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
+    """Programs of one shape cost the same: constants count only where they are compared with something."""
+    compared = {register for row in rows if row[1] in ("Ne", "Eq") for register in (row[2], row[4])}
+    return tuple(
+        (opcode, 0 if opcode == "Integer" and p2 not in compared else p1, p2, p3, p4 if p2 in compared else not p4, p5)
+        for _, opcode, p1, p2, p3, p4, p5, *_ in rows
+    )
 
 
 class Cost:
@@ -42,6 +52,8 @@ class Cost:
         self._counted = (tally.reads, tally.writes)
         self._constant = tally.constant_reads
         self._columns = tally.columns
+        self._answers: dict[tuple[int, ...], tuple[int, int]] = {}
+        """By what was measured: the same statement often measures the same."""
         read, written = (self._system.expressed(form) for form in self._counted)
         self._closed: tuple[Known, Known] | None = None
         if not read.form and not written.form:
@@ -59,6 +71,14 @@ class Cost:
             measures[name] = rows[0][column] if rows else 0
         if self.needs_status:
             measures |= {name: status.get(f"SQLITE_STMTSTATUS_{name}", 0) for name in _STATUS}
+        key = tuple(measures.values())
+        if key not in self._answers:
+            if len(self._answers) >= _ANSWERS:
+                self._answers.clear()
+            self._answers[key] = self._answer(measures)
+        return self._answers[key]
+
+    def _answer(self, measures: Mapping[str, int]) -> tuple[int, int]:
         if self._closed is not None:
             read, written = (valued(known, measures) for known in self._closed)
         else:

@@ -44,6 +44,13 @@ class System:
         self._solved: dict[int, Relation] = {}
         for relation in relations:
             self._add(relation)
+        self._values: dict[frozenset[tuple[str, Number]], Known] = {}
+        """The different sums of measures that unknowns are equal to, if the undetermined ones are 0."""
+        self._value_of: dict[int, frozenset[tuple[str, Number]]] = {}
+        for unknown, solved in self._solved.items():
+            self._value_of[unknown] = key = frozenset(solved.known.items())
+            self._values[key] = solved.known
+        self._verdicts: dict[tuple[bool, ...], bool] = {}
 
     def _add(self, relation: Relation) -> None:
         new = Relation({}, {})
@@ -75,9 +82,14 @@ class System:
 
     def least(self, measures: Mapping[str, int]) -> tuple[Form, bool]:
         """Counts that satisfy all, with as little weight as is easily found; and whether they are possible counts."""
-        counts = {unknown: valued(relation.known, measures) for unknown, relation in self._solved.items()}
-        if all(value >= 0 and value.denominator == 1 for value in counts.values()) and self._is_possible(counts):
-            return counts, True
+        values = {key: valued(known, measures) for key, known in self._values.items()}
+        counts = {unknown: values[key] for unknown, key in self._value_of.items()}
+        if all(value >= 0 and value.denominator == 1 for value in values.values()):
+            pattern = tuple(map(bool, values.values()))
+            if pattern not in self._verdicts:
+                self._verdicts[pattern] = self._is_possible(counts)
+            if self._verdicts[pattern]:
+                return counts, True
         rows = {
             unknown: (counts[unknown], {other: factor for other, factor in relation.form.items() if other != unknown})
             for unknown, relation in self._solved.items()

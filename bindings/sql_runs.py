@@ -158,8 +158,8 @@ def _taken_out(program: Program, at: int, puts: Sequence[str], starts: Sequence[
 def _same_comparisons(program: Program) -> Iterator[Relation]:
     """An UPDATE asks twice whether a row belongs to a partial index: before it changes the row, and after."""
     opcodes = {program.code[at].opcode for at in program.live}
-    if "IdxDelete" not in opcodes and "Yield" in opcodes:
-        return  # several rows come through the same registers
+    if "OpenWrite" not in opcodes or ("IdxDelete" not in opcodes and "Yield" in opcodes):
+        return  # nothing is written; or several rows come through the same registers
     asked: dict[tuple[object, ...], Form] = {}
     for at in program.live:
         it = program.code[at]
