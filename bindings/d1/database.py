@@ -86,7 +86,7 @@ class Database:
 
     def query_now(self, queries: Sequence[Query]) -> list[Result]:
         """As `query`, blocking for as long as it takes: for a command that has nothing else to do."""
-        self._warn(sql for sql, _ in queries)
+        self.warn_of(sql for sql, _ in queries)
         with self.connected() as database:
             return self._transact(database, queries, self._answer_one)
 
@@ -157,7 +157,7 @@ class Database:
         """
         inline = self._open()
         texts = {sql for sql, _ in queries}
-        self._warn(texts)
+        self.warn_of(texts)
         is_slow = len(queries) > QUERIES_INLINE or any(inline.plan(sql).is_slow for sql in texts)
         if not is_slow and not self._slow_writes:
             try:
@@ -166,7 +166,7 @@ class Database:
                 pass
         return await self._do_in_lane(work, inline, _writes(inline, texts))
 
-    def _warn(self, texts: Iterable[str]) -> None:
+    def warn_of(self, texts: Iterable[str]) -> None:
         """Production accepts it in silence."""
         if any("foreign_keys" in sql.lower() and _FOREIGN_KEYS_OFF.search(_code(sql)) for sql in texts):
             self._log("warn", FOREIGN_KEYS_WARNING)

@@ -85,6 +85,7 @@ class Migrations:
         literal = name.replace("'", "''")
         text = (self.folder / name).read_text("utf-8-sig", "replace")
         noted = f"{text}\nINSERT INTO {quoted(self.table)} (name)\nvalues ('{literal}');"
+        database.warn_of([text])
         return script.run(database, split([noted]), source=f"{self.name}/{name}")
 
     def next_number(self) -> int:

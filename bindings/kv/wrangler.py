@@ -17,7 +17,7 @@ import apsw
 
 from flarebed.bindings.clock import Clock
 from flarebed.bindings.ids import id_from_name
-from flarebed.bindings.kv.namespace import SCHEMA, Namespace
+from flarebed.bindings.kv.namespace import Namespace, database
 from flarebed.bindings.store import BUSY_TIMEOUT_MS, Store
 
 _FOLDER: Final = "v3/kv"
@@ -70,7 +70,7 @@ def not_imported(root: Path, namespace_id: str, ours: Path) -> bool:
 async def copy(source: WranglersNamespace, namespace_id: str, store: Store, clock: Clock) -> Copied:
     """Put all that it holds into the namespace of this id, which is empty."""
     copied = Copied()
-    namespace = Namespace(store.database("kv", namespace_id, SCHEMA), clock)
+    namespace = Namespace(database(store, namespace_id), clock)
     with closing(_opened(source.file)) as connection:
         for key, blob, expiration_ms, metadata in connection.execute(_ENTRIES):
             value = _value(source.blobs, blob)

@@ -119,12 +119,12 @@ def test_an_archive_makes_another_state_the_same(project: Project) -> None:
     project.write("first")
     said = project.rows("export")
     assert said.startswith(
-        "Kind Resource Holds Size\nkv KV 1 key 16.0 KiB\nd1 DB 1 table 8.0 KiB\nqueues jobs 1 message "
+        "Kind Resource Holds Size\nkv KV 1 key 28.0 KiB\nd1 DB 1 table 8.0 KiB\nqueues jobs 1 message "
     )
     assert f"\nExported to {project.folder / 'shop-state.tar.gz'} (" in said
     other = elsewhere(project)
     said = other.rows("import", "shop-state.tar.gz")
-    assert said.startswith("Kind Resource Holds Size\nkv KV 1 key 16.0 KiB\n")
+    assert said.startswith("Kind Resource Holds Size\nkv KV 1 key 28.0 KiB\n")
     assert said.endswith('\nImported shop-state.tar.gz, the state of "shop"')
     assert other.holds() == project.holds() == ("first", ["first"], 1)
 
@@ -261,8 +261,8 @@ def test_import_what_wrangler_left_elsewhere(project: Project, theirs: Wranglers
     assert lines[0] == "Kind Resource Holds Size Note"
     assert sorted(lines[1:5]) == [
         "d1 DB 1 table 8.0 KiB",
-        "kv KV 1 key 16.0 KiB left out: 1 expired",
-        "kv other 1 key 16.0 KiB",
+        "kv KV 1 key 28.0 KiB left out: 1 expired",
+        "kv other 1 key 28.0 KiB",
         "r2 pics 1 object 12.0 KiB kept, not emulated yet",
     ]
     assert "Skipped v3/do: not emulated" in lines
