@@ -41,7 +41,7 @@ class Verdict:
         elif message_id in self.acked:
             self._contradiction(f"retry() on message {message_id}", "retry() on a message", "ack()")
         else:
-            self.retried[message_id] = self.retried.get(message_id) if delay_s is None else delay_s
+            self.retried[message_id] = delay_s  # one without a delay takes that of an earlier one away (`upsert` there)
 
     def ack_all(self) -> None:
         if self.all_retried:

@@ -17,7 +17,7 @@ CASES: dict[str, tuple[list[Call], float | None, float | None]] = {
     "retry": ([("retry", "a", None)], 9, DONE),
     "retry with a delay": ([("retry", "a", 3)], 3, DONE),
     "retry at once": ([("retry", "a", 0)], 0, DONE),
-    "retry twice": ([("retry", "a", 3), ("retry", "a", None)], 3, DONE),
+    "retry twice": ([("retry", "a", 3), ("retry", "a", None)], 9, DONE),
     "retry twice with delays": ([("retry", "a", 3), ("retry", "a", 4)], 4, DONE),
     "retryAll": ([("retry_all", None)], 9, 9),
     "retryAll with a delay": ([("retry_all", 5)], 5, 5),
