@@ -145,8 +145,10 @@ class TypedArrayMethods(ArrayReads):
         return to_python(View(ArrayBuffer(bytearray(pack(self.value.kind, items))), self.value.kind))
 
     def _write(self, index: int, items: list[Any]) -> None:
+        self._put(index, pack(self.value.kind, items))
+
+    def _put(self, index: int, data: bytes) -> None:
         start = self.value.byte_offset + index * ELEMENT_SIZES[self.value.kind]
-        data = pack(self.value.kind, items)
         writable(self.value.buffer)[start : start + len(data)] = data
 
     def set(self, source: Any, offset: Any = 0) -> None:
@@ -176,7 +178,7 @@ class TypedArrayMethods(ArrayReads):
         length = len(self.value)
         begin = relative_index(from_python(start), length, 0)
         stop = relative_index(from_python(end), length, length)
-        self._write(begin, [from_python(item)] * max(0, stop - begin))
+        self._put(begin, pack(self.value.kind, [from_python(item)]) * max(0, stop - begin))
         return self
 
     def reverse(self) -> Any:
