@@ -30,6 +30,7 @@ START_MS = 1_767_225_600_000.0
 """2026-01-01T00:00:00Z"""
 _ROUNDS = 500
 """Turns of the loop that a whole request needs at most, without waiting for anything."""
+_LOOK_EVERY = 20
 _OUTSIDE_S = 0.01
 """Real time to give to what is outside (a thread, a socket) when neither a callback nor a timer is left."""
 
@@ -76,7 +77,7 @@ class Served:
     async def until(self, done: Callable[[], bool]) -> None:
         """Let the loop run; when all is idle, jump to the next timer; when there is none, wait for what is outside."""
         while not done():
-            await self.clock.settle(_ROUNDS)
+            await self._settle(done)
             if done():
                 return
             due_ms = self.clock.next_ms()
@@ -84,6 +85,12 @@ class Served:
                 await asyncio.wait([self.clock.loop.create_future()], timeout=_OUTSIDE_S)
             else:
                 await self.clock.advance(max(0.0, due_ms - self.clock.now_ms()))
+
+    async def _settle(self, done: Callable[[], bool]) -> None:
+        for _ in range(0, _ROUNDS, _LOOK_EVERY):
+            await self.clock.settle(_LOOK_EVERY)
+            if done():
+                return
 
     def migrate(self) -> None:
         """As `flarebed d1 migrations apply` does, for every database of the config."""

@@ -1,7 +1,8 @@
-"""Puts every question to wrangler's engine and to ours, and shows where they differ: `make test-oracle`.
+"""Puts every question to wrangler's engines and to ours, and shows where they differ: `make test-oracle`.
 
-python -m tests.oracle path/to/wrangler                 compare with what was recorded, and with our engine
+python -m tests.oracle path/to/wrangler                 compare with what was recorded, and with our engines
 python -m tests.oracle path/to/wrangler --record        take what is answered today as right
+python -m tests.oracle [--record]                       without wrangler: our engines, against what was recorded
 """
 
 from __future__ import annotations
@@ -13,53 +14,57 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from tests.oracle import data, ours
-from tests.oracle.differences import reasons
-from tests.oracle.production import comparable
-from tests.oracle.questions import QUESTIONS
-from tests.oracle.wrangler import running
-
-AT_A_TIME = 3
+from tests.oracle import data
+from tests.oracle.suite import Suite
+from tests.oracle.suites import SUITES
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.oracle")
-    parser.add_argument("wrangler")
+    parser.add_argument("wrangler", nargs="?")
     parser.add_argument("--record", action="store_true")
+    parser.add_argument("--only", choices=[suite.name for suite in SUITES])
     options = parser.parse_args()
-    theirs = _theirs(options.wrangler)
-    mine = {name: _mine(name) for name in QUESTIONS}
-    differing = {name: mine[name] for name in QUESTIONS if data.text(mine[name]) != data.text(theirs[name])}
-    if options.record:
-        data.write(data.ANSWERS, theirs)
-        data.write(data.DIFFERENCES, differing)
-    recorded = data.read(data.ANSWERS)
-    changed = [name for name in QUESTIONS if data.text(theirs[name]) != data.text(recorded.get(name))]
-    unexplained = [name for name in differing if not reasons(name)]
+    suites = [suite for suite in SUITES if options.only in (None, suite.name)]
+    return max(compare(suite, options.wrangler, record=options.record) for suite in suites)
+
+
+def compare(suite: Suite, wrangler: str | None, *, record: bool) -> int:
+    """0 if wrangler answers as recorded, and every difference has a reason."""
+    theirs = data.read(data.answers_of(suite.name)) if wrangler is None else _theirs(suite, wrangler)
+    mine = _mine(suite)
+    differing = {name: mine[name] for name in suite.questions if data.text(mine[name]) != data.text(theirs[name])}
+    if record:
+        data.write(data.answers_of(suite.name), theirs)
+        data.write(data.differences_of(suite.name), differing)
+    recorded = data.read(data.answers_of(suite.name))
+    changed = [name for name in suite.questions if data.text(theirs[name]) != data.text(recorded.get(name))]
+    unexplained = [name for name in differing if not suite.reasons_of(name)]
     for what, names in (("wrangler's answer is not the recorded one", changed), ("the answers differ", unexplained)):
         for name in names:
             print(f"{name}: {what}\n  wrangler  {data.text(theirs[name])}\n  recorded  {data.text(recorded.get(name))}")
             print(f"  flarebed  {data.text(mine[name])}")
-    print(f"{len(QUESTIONS)} questions: {len(QUESTIONS) - len(differing)} answers are equal, {len(differing)} differ,")
+    total = len(suite.questions)
+    print(f"{suite.name}: {total} questions: {total - len(differing)} answers are equal, {len(differing)} differ,")
     print(f"of these {len(unexplained)} without a reason; {len(changed)} of wrangler's are not those recorded")
     return 1 if changed or unexplained else 0
 
 
-def _theirs(command: str) -> dict[str, Any]:
-    """Real time passes: what is not as recorded is asked once more, alone."""
-    recorded = data.read(data.ANSWERS)
-    with running(command) as wrangler:
-        with ThreadPoolExecutor(AT_A_TIME) as several:
-            answers = dict(zip(QUESTIONS, several.map(wrangler.answer, QUESTIONS.values()), strict=True))
-        for name, question in QUESTIONS.items():
-            if data.text(answers[name]) != data.text(recorded.get(name)):
-                answers[name] = wrangler.answer(question)
+def _theirs(suite: Suite, wrangler: str) -> dict[str, Any]:
+    """Real time passes: what is not as recorded is asked once more, alone; what is new is not."""
+    recorded = data.read(data.answers_of(suite.name))
+    names = list(suite.questions)
+    with suite.theirs(wrangler) as answer, ThreadPoolExecutor(suite.at_a_time) as several:
+        answers = dict(zip(names, several.map(answer, names, suite.questions.values()), strict=True))
+        for name, question in suite.questions.items():
+            if name in recorded and data.text(answers[name]) != data.text(recorded[name]):
+                answers[name] = answer(name, question)
     return answers
 
 
-def _mine(name: str) -> Any:
-    with tempfile.TemporaryDirectory() as folder:
-        return comparable(ours.answer(Path(folder), QUESTIONS[name]))
+def _mine(suite: Suite) -> dict[str, Any]:
+    with tempfile.TemporaryDirectory() as folder, suite.ours(Path(folder)) as answer:
+        return {name: answer(name, question) for name, question in suite.questions.items()}
 
 
 if __name__ == "__main__":

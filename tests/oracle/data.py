@@ -1,18 +1,26 @@
-"""What was recorded: wrangler's answers to all questions, and ours where they differ (comparable ones)."""
+"""What was recorded of a suite: wrangler's answers to all questions, and ours where they differ (comparable ones)."""
 
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
-HERE = Path(__file__).parent
-ANSWERS = HERE / "answers.json"
-DIFFERENCES = HERE / "differences.json"
+_LONE = re.compile("[\ud800-\udfff]")  # surrogates, which no file can hold
+_HERE = Path(__file__).parent / "recorded"
+
+
+def answers_of(suite: str) -> Path:
+    return _HERE / f"{suite}.answers.json"
+
+
+def differences_of(suite: str) -> Path:
+    return _HERE / f"{suite}.differences.json"
 
 
 def read(path: Path) -> dict[str, Any]:
-    recorded: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    recorded: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     return recorded
 
 
@@ -24,4 +32,4 @@ def write(path: Path, answers: dict[str, Any]) -> None:
 
 def text(answer: Any) -> str:
     """In which the order of keys counts."""
-    return json.dumps(answer, ensure_ascii=False)
+    return _LONE.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(answer, ensure_ascii=False))

@@ -8,8 +8,9 @@ class Holder {
   }
 }
 
-export function revive(given, id, callback) {
-  const again = (part) => revive(part, id, callback);
+// `makers` has the kinds that only one suite has.
+export function revive(given, makers) {
+  const again = (part) => revive(part, makers);
   if (Array.isArray(given)) return given.map(again);
   if (given === null || typeof given !== "object") return given;
   const [kind] = Object.keys(given);
@@ -17,20 +18,22 @@ export function revive(given, id, callback) {
     return Object.fromEntries(Object.entries(given).map(([key, part]) => [key, again(part)]));
   }
   const of = given[kind];
+  if (kind in makers) return makers[kind](of);
   switch (kind) {
     case "$undefined": return undefined;
     case "$number": return Number(of);
     case "$bigint": return BigInt(of);
-    case "$id": return id + of;
     case "$repeat": return of[0].repeat(of[1]);
-    case "$calls": return callback(of);
     case "$date": return new Date(of === null ? NaN : of);
     case "$ahead": return new Date(Date.now() + of);
     case "$aheadMs": return Date.now() + of;
     case "$map": return new Map(of.map(([key, part]) => [again(key), again(part)]));
     case "$set": return new Set(of.map(again));
     case "$view": return view(...of);
-    case "$buffer": return new ArrayBuffer(of);
+    case "$buffer": return Array.isArray(of) ? new Uint8Array(of).buffer : new ArrayBuffer(of);
+    case "$bytes": return new Uint8Array(of).fill(97);
+    case "$global": return globalThis[of];
+    case "$new": return new globalThis[of[0]](...of.slice(1).map(again));
     case "$error": return Object.assign(new (globalThis[of[0]] ?? Error)(of[1]), of[2] ?? {});
     case "$regexp": return new RegExp(of);
     case "$symbol": return Symbol(of);
@@ -86,14 +89,25 @@ export async function shown(value, depth = 0) {
   if (value instanceof Date) return { $date: Number.isNaN(value.getTime()) ? null : value.getTime() };
   if (value instanceof Map) return { $map: await all([...value].map(([key, part]) => [key, part])) };
   if (value instanceof Set) return { $set: await all([...value]) };
-  if (value instanceof ArrayBuffer) return { $buffer: value.byteLength };
-  if (ArrayBuffer.isView(value)) return { $view: [value.constructor.name, [...(value.length === undefined ? new Uint8Array(value.buffer) : value)].map(Number)] };
+  if (value instanceof ArrayBuffer) return { $buffer: bytes(value) };
+  if (ArrayBuffer.isView(value)) return { $view: [value.constructor.name, elements(value)] };
   if (value instanceof Error) return { $error: [value.name, value.message, { ...value }] };
   if (value instanceof RegExp) return { $regexp: value.source };
   if (value instanceof ReadableStream) return { $stream: await read(value) };
   const members = {};
   for (const [key, part] of Object.entries(value)) members[key] = await shown(part, depth + 1);
   return members;
+}
+
+// Of zeros, only how many.
+function bytes(buffer) {
+  const all = new Uint8Array(buffer);
+  return all.some(Boolean) ? elements(all) : all.length;
+}
+
+function elements(view) {
+  const all = view.length === undefined ? new Uint8Array(view.buffer) : view;
+  return all.length > 300 ? { $long: [Number(all[0]), all.length] } : [...all].map(Number);
 }
 
 async function allShown(values, depth) {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.oracle.questions.words import (
+from tests.oracle.workflows.questions.words import (
     ALL_EVENTS,
     ENDS,
     ID,

@@ -163,7 +163,7 @@ async def _shown_object(value: Any, depth: int) -> Any:
     if isinstance(value, Set):
         return {"$set": [await shown(part, depth + 1) for part in value]}
     if isinstance(value, ArrayBuffer):
-        return {"$buffer": len(value)}
+        return {"$buffer": list(bytes(value)) if any(bytes(value)) else len(value)}
     if isinstance(value, View):
         return {"$view": [value.kind, [_number(float(element)) for element in value.elements()]]}
     if isinstance(value, Error):

@@ -27,7 +27,7 @@ class Play {
     this.eventIds = [];
   }
 
-  value = (given) => revive(given, this.id, (behaviours) => this.callback(behaviours));
+  value = (given) => revive(given, { $id: (suffix) => this.id + suffix, $calls: (behaviours) => this.callback(behaviours) });
 
   callback(behaviours) {
     let calls = 0;

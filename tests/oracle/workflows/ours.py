@@ -12,8 +12,8 @@ from flarebed.bindings.errors import JsError
 from flarebed.bindings.workflows.api import WorkflowApi
 from flarebed.bindings.workflows.spec import WorkflowSpec
 from tests.bindings.workflows.life import Life
-from tests.oracle.values import Reviver, shown
-from tests.oracle.wrangler import scrubbed
+from tests.oracle.workflows.scrubbing import scrubbed
+from tests.oracle.workflows.values import Reviver, shown
 
 INSTANCE_ID = "zz1zz"
 POLL_MS = 10

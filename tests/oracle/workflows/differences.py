@@ -1,13 +1,10 @@
-"""Where our answer is not wrangler's on purpose, and why. Our exact answer is in differences.json.
-
-The patterns are those of `fnmatch`, over the names of questions; each has to be of use.
-"""
+"""Where our answer is not wrangler's on purpose, and why. Our exact answer: recorded/workflows.differences.json."""
 
 from __future__ import annotations
 
-from fnmatch import fnmatchcase
+from tests.oracle.suite import Reasons
 
-REASONS: dict[str, tuple[str, ...]] = {
+REASONS: Reasons = {
     "Production takes no event type but 1-100 letters, digits, underscores and hyphens "
     "(https://developers.cloudflare.com/workflows/build/workers-api/); the local engine takes any.": (
         "event type, *",
@@ -106,8 +103,3 @@ REASONS: dict[str, tuple[str, ...]] = {
         "subscribe: restart from a step",
     ),
 }  # fmt: skip
-
-
-def reasons(question: str) -> list[str]:
-    """Why the answer to `question` may differ."""
-    return [why for why, names in REASONS.items() if any(fnmatchcase(question, name) for name in names)]

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.oracle.questions.words import INFINITY, NAN, ONCE, UNDEFINED, Question, calls, do, fails, gives, played
+from tests.oracle.workflows.questions.words import (
+    INFINITY,
+    NAN,
+    ONCE,
+    UNDEFINED,
+    Question,
+    calls,
+    do,
+    fails,
+    gives,
+    played,
+)
 
 _NAMES: dict[str, Any] = {
     "empty": "",

@@ -1,0 +1,23 @@
+"""All questions by name: those that both suites of flags are asked, and those for older flags alone."""
+
+from __future__ import annotations
+
+from tests.oracle.bindings.questions import (
+    d1_calls,
+    d1_surface,
+    d1_values,
+    kv_calls,
+    kv_values,
+    queues_consume,
+    queues_send,
+)
+from tests.oracle.bindings.questions.words import Question
+
+_KINDS = {"kv": (kv_values, kv_calls), "d1": (d1_values, d1_surface, d1_calls), "queues": (queues_send, queues_consume)}
+QUESTIONS: dict[str, Question] = {
+    f"{kind} {name}": question
+    for kind, modules in _KINDS.items()
+    for module in modules
+    for name, question in module.QUESTIONS.items()
+}
+QUESTIONS_WITH_FLAGS = {f"queues {name}": question for name, question in queues_send.REFUSED.items()}

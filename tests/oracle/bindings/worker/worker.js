@@ -1,0 +1,132 @@
+// Asks wrangler's KV, D1 and Queues: each request is a question (questions/), played here as worker.py plays it on flarebed.
+import { revive, shown, thrownText } from "./values.js";
+
+const PATIENCE_S = 20;
+const plays = new Map(); // by the name of the queue that a question has to itself
+const pause = (seconds) => new Promise((resolve) => setTimeout(resolve, seconds * 1000));
+
+class Play {
+  // `names` has this question's bindings: {KV, DB, Q?}.
+  constructor(env, { question, names, poll_s }) {
+    this.question = question;
+    this.env = env;
+    this.names = names;
+    this.pollS = poll_s;
+    this.made = {};
+    this.delivered = [];
+    this.startMs = Date.now();
+  }
+
+  makers = { $chain: (chain) => this.follow(chain), $ahead: (seconds) => this.nowS() + seconds };
+
+  value = (given) => revive(given, this.makers);
+
+  nowS = () => Math.floor(Date.now() / 1000);
+
+  // [what, [method, ...arguments] | "property", ...]
+  follow([what, ...links]) {
+    let at = what in this.made ? this.made[what] : this.env[this.names[what]];
+    for (const link of links) {
+      if (typeof link === "string") at = at[link];
+      else at = at[link[0]](...link.slice(1).map(this.value));
+    }
+    return at;
+  }
+
+  async ask([what, ...rest]) {
+    if (what === "wait") return void (await pause(rest[0]));
+    if (what === "until") return this.until(rest[0]);
+    if (what === "quietly") return void (await this.follow(rest));
+    if (what === "let") return void (this.made[rest[0]] = await this.follow(rest.slice(1)));
+    return this.follow([what, ...rest]);
+  }
+
+  // Until so many batches were delivered.
+  async until(batches) {
+    for (let waitedS = 0; this.delivered.length < batches && waitedS < PATIENCE_S; waitedS += this.pollS) await pause(this.pollS);
+    return this.delivered.length;
+  }
+
+  async consume(batch, context) {
+    const place = this.delivered.length;
+    const messages = [];
+    const said = [];
+    const seen = { queue: batch.queue, messages, said };
+    this.delivered.push(seen);
+    for (const { id, timestamp, attempts, body } of batch.messages) messages.push(await shown({ id, timestamp, attempts, body }));
+    if (this.question.timed) seen.second = Math.round((Date.now() - this.startMs) / 1000);
+    if (this.question.metrics) seen.metadata = await shown(batch.metadata);
+    const turns = batch.queue.endsWith("-dead") ? [[]] : (this.question.handler ?? [[]]);
+    for (const [verb, ...rest] of turns[Math.min(place, turns.length - 1)]) {
+      if (verb === "throw") throw new Error(rest[0]);
+      if (verb === "fail later") context.waitUntil(pause(0.05).then(() => Promise.reject(new Error(rest[0]))));
+      else said.push(await tried(() => this.say(batch, verb, rest)));
+    }
+  }
+
+  // `acks` and `retries` are of the message at a place in the batch.
+  say(batch, verb, rest) {
+    if (verb === "ack") return batch.messages[rest[0]]?.ack();
+    if (verb === "retry") return batch.messages[rest[0]]?.retry(...rest.slice(1).map(this.value));
+    return batch[verb](...rest.map(this.value));
+  }
+}
+
+async function tried(act) {
+  try {
+    return await shown(await act());
+  } catch (error) {
+    return thrown(error);
+  }
+}
+
+async function thrown(error) {
+  if (!(error instanceof Error)) return { throws: thrownText(error) };
+  const { constructor, cause, name } = error;
+  return {
+    throws: thrownText(error),
+    ...(constructor.name === name ? {} : { class: constructor.name }),
+    ...(cause === undefined ? {} : { cause: cause instanceof Error ? thrownText(cause) : await shown(cause) }),
+    ...(Object.keys(error).length ? { own: await shown({ ...error }) } : {}),
+  };
+}
+
+async function emptyNamespace(kv) {
+  for (let { keys } = await kv.list(); keys.length; { keys } = await kv.list()) {
+    for (const { name } of keys) await kv.delete(name);
+  }
+}
+
+const EVERYTHING = `SELECT * FROM (
+  SELECT type, name FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite%' AND name NOT LIKE '_cf%'
+  UNION ALL SELECT 'rowid', last_insert_rowid() WHERE last_insert_rowid() <> 0
+) ORDER BY type = 'table', name`;
+const KEPT = ["reverse_unordered_selects", "case_sensitive_like", "ignore_check_constraints", "legacy_alter_table", "recursive_triggers"];
+
+// Also last_insert_rowid() begins anew, and what pragmas have set ends.
+async function emptyDatabase(db) {
+  const { results } = await db.prepare(EVERYTHING).all();
+  if (!results.length) return;
+  const things = results.filter(({ type }) => type !== "rowid");
+  const drops = things.map(({ type, name }) => `DROP ${type} IF EXISTS "${name.replaceAll('"', '""')}"`);
+  const zero = ["CREATE TABLE zero (id INTEGER PRIMARY KEY)", "INSERT INTO zero VALUES (0)", "DROP TABLE zero"];
+  const pragmas = KEPT.map((name) => `PRAGMA ${name} = OFF`);
+  await db.batch(["PRAGMA defer_foreign_keys = ON", ...drops, ...zero, ...pragmas].map((sql) => db.prepare(sql)));
+}
+
+export default {
+  async fetch(request, env) {
+    const asked = await request.json();
+    if (asked.names.KV) await emptyNamespace(env[asked.names.KV]);
+    if (asked.names.DB) await emptyDatabase(env[asked.names.DB]);
+    const play = new Play(env, asked);
+    if (asked.names.Q) plays.set(asked.names.Q, play);
+    const answers = [];
+    for (const op of asked.question.ask) answers.push(await tried(() => play.ask(op)));
+    const delivered = asked.names.Q ? { delivered: play.delivered } : {};
+    return Response.json({ start_s: Math.floor(play.startMs / 1000), asked: answers, ...delivered });
+  },
+  async queue(batch, env, context) {
+    await plays.get(batch.queue.replace("-dead", ""))?.consume(batch, context);
+  },
+};

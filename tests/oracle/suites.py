@@ -1,0 +1,8 @@
+"""All suites of questions."""
+
+from __future__ import annotations
+
+from tests.oracle.bindings.suite import BINDINGS, BINDINGS_WITH_FLAGS
+from tests.oracle.workflows.suite import WORKFLOWS
+
+SUITES = (WORKFLOWS, BINDINGS, BINDINGS_WITH_FLAGS)
