@@ -24,7 +24,7 @@ from flarebed.bindings.presence import Presence
 from flarebed.bindings.write_ahead import Checkpoints, Syncs
 
 BUSY_TIMEOUT_MS = 10_000
-STATE_VERSION = 1
+STATE_VERSION = 2
 """Of the files, in each one's `user_version`. Columns and indexes that are new need no new number: they are added.
 It is to be raised when a flarebed that knows only the former number must not write a file any more."""
 

@@ -86,6 +86,7 @@ def test_a_later_version_is_refused(tmp_path: Path) -> None:
         opened(tmp_path, FIRST, "SELECT 1")
     path = tmp_path / "flarebed" / "kv" / "x.sqlite"
     assert (caught.value.message, caught.value.hint) == (
-        f"The state in {path} was written by a newer flarebed (version 2 of its files; this one knows version 1).",
+        f"The state in {path} was written by a newer flarebed (version {STATE_VERSION + 1} of its files; "
+        f"this one knows version {STATE_VERSION}).",
         "Update flarebed, or keep state elsewhere with --persist-to.",
     )
