@@ -20,14 +20,16 @@ class FlarebedError(Exception):
 class UserError(FlarebedError):
     """A mistake of the user's.
 
-    `place` says where (a file, with line and column if known) and `hint` what to do about it.
+    `place` says where (a file, with line and column if known) and `hint` what to do about it; `warnings` is what else
+    was found on the way there.
     """
 
-    def __init__(self, message: str, *, place: str = "", hint: str = "") -> None:
+    def __init__(self, message: str, *, place: str = "", hint: str = "", warnings: str = "") -> None:
         super().__init__(message)
         self.message = message
         self.place = place
         self.hint = hint
+        self.warnings = warnings
 
 
 class InternalError(FlarebedError):

@@ -19,6 +19,7 @@ from flarebed.bindings.dispatch import Dispatch
 from flarebed.bindings.kind import Surroundings
 from flarebed.bindings.owner import Doorbell
 from flarebed.bindings.store import Store
+from flarebed.emulator.cli.output import warn
 from flarebed.emulator.config import Config, load
 from flarebed.emulator.server.log import line
 from flarebed.emulator.supervisor import running
@@ -58,6 +59,8 @@ class Place:
     def of(cls, config: Path | None, env: str | None, persist_to: Path | None) -> Place:
         """`config` is the option's, or the nearest one from the current folder up. Raises UserError."""
         loaded = load(config, cwd=Path.cwd(), env=env, environ=os.environ)
+        for text in loaded.warnings:
+            warn(text)
         return cls(loaded, state_folder(str(persist_to.absolute()) if persist_to else None, loaded))
 
 

@@ -33,14 +33,18 @@ def told(*, as_json: bool = False) -> Iterator[None]:
 
 def fail(error: UserError) -> None:
     """Message, place and hint, then exit code 1."""
+    if error.warnings:
+        warn(error.warnings)
     parts = [part for part in (error.message, error.place, error.hint) if part]
     sys.stderr.write("✘ [ERROR] " + "\n  ".join(parts) + "\n")
     sys.exit(1)
 
 
 def fail_in_json(error: UserError) -> None:
-    """Like wrangler's commands with `--json`: the message alone, where the answer would be."""
-    sys.stdout.write(json.dumps({"error": {"text": error.message}}, indent=2, ensure_ascii=False) + "\n")
+    """Like wrangler's commands with `--json`: the message where the answer would be; and where in a file, if it is."""
+    notes = [{"text": text} for text in (error.place, error.hint) if text and error.place]
+    told = {"text": error.message} | ({"notes": notes} if notes else {})
+    sys.stdout.write(json.dumps({"error": told}, indent=2, ensure_ascii=False) + "\n")
     sys.exit(1)
 
 

@@ -20,8 +20,8 @@ Severity = Literal["errors", "warnings"]
 class ConfigErrors(UserError):
     """Everything that is wrong with a config. `errors` has the single texts, `render()` what a terminal shows."""
 
-    def __init__(self, rendered: str, errors: tuple[str, ...], place: str = "") -> None:
-        super().__init__(rendered, place=place)
+    def __init__(self, rendered: str, errors: tuple[str, ...], place: str = "", warnings: str = "") -> None:
+        super().__init__(rendered, place=place, warnings=warnings)
         self.errors = errors
 
     def render(self) -> str:
@@ -62,7 +62,8 @@ class Diagnostics(Complaints):
 
     def raise_if_errors(self) -> None:
         if errors := self.all("errors"):
-            raise ConfigErrors(self.render("errors"), errors)
+            warnings = self.render("warnings") if self.all("warnings") else ""
+            raise ConfigErrors(self.render("errors"), errors, warnings=warnings)
 
     def _with_place(self, text: str) -> str:
         place = self._places[text]

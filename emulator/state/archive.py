@@ -102,6 +102,9 @@ def pack(folder: Path, file: Path) -> None:
 
 def unpack(file: Path, folder: Path) -> None:
     """Raises UserError for what is no archive of ours; `folder` is to be thrown away then."""
+    with _readable(file):
+        if not tarfile.is_tarfile(file):
+            raise UserError(f"{file} is not an archive that `flarebed state export` has made.")
     with _readable(file), tarfile.open(file, "r:*") as archive:
         for member in archive:
             name = member.name

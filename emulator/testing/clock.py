@@ -10,12 +10,12 @@ from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime, timedelta
 
 from flarebed.bindings.errors import UserError
-from flarebed.bindings.workflows.duration import to_ms
+from flarebed.emulator.cli.times import parse_duration
 from flarebed.emulator.testing.goal import Awaiting, Blocking, Goal, operation, running
 from flarebed.emulator.testing.session import Session
 
 Duration = str | timedelta | int | float
-"""A text as Workflows take it ("30 days", "1 hour"), a timedelta, or milliseconds."""
+"""A text with its unit ("30 days", "90 m", "500ms"), a timedelta, or milliseconds."""
 Moment = datetime | str | int | float
 """A datetime or ISO text (UTC if it names no zone), or milliseconds since the epoch."""
 
@@ -81,7 +81,9 @@ class SyncClock(Blocking, _Clock):
 
 
 def duration_ms(duration: Duration) -> float:
-    delta_ms = duration / timedelta(milliseconds=1) if isinstance(duration, timedelta) else to_ms(duration)
+    if isinstance(duration, str):
+        return parse_duration(duration)
+    delta_ms = duration / timedelta(milliseconds=1) if isinstance(duration, timedelta) else duration
     if not 0 <= delta_ms < float("inf"):
         raise UserError(f"{duration!r} is no duration.", hint='Say "30 days", timedelta(days=30), or milliseconds.')
     return delta_ms

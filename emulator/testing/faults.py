@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -33,14 +33,21 @@ class _Planned:
 
 
 class Faults:
-    """`bindings` are the engine's objects by name; `name_of` gives the workflow's name for a binding's."""
+    """`bindings` are the engine's objects by name, `consumed` the queues that the Worker consumes; `name_of` gives the
+    workflow's name for a binding's.
+    """
 
     def __init__(
-        self, observer: Observer, name_of: Callable[[str], str], bindings: Callable[[], Mapping[str, object]]
+        self,
+        observer: Observer,
+        name_of: Callable[[str], str],
+        bindings: Callable[[], Mapping[str, object]],
+        consumed: Callable[[], Sequence[str]],
     ) -> None:
         self._observer = observer
         self._name_of = name_of
         self._bindings = bindings
+        self._consumed = consumed
         self._planned: dict[str, list[_Planned]] = {}
 
     def fail_step(
@@ -79,6 +86,10 @@ class Faults:
 
     def deliver_twice(self, queue: str, times: int = 1) -> None:
         """The next batch of the queue is delivered again, as if its acknowledgements had been lost."""
+        if queue not in self._consumed():
+            raise UserError(
+                f'The Worker consumes no queue "{queue}".', hint=f"It consumes {', '.join(self._consumed()) or 'none'}."
+            )
         self._observer.twice[queue] += times
 
     def clear(self) -> None:

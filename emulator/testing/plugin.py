@@ -120,6 +120,8 @@ def _settings(item: pytest.Item, state: Path) -> Settings:
 
 def _given(item: pytest.Item) -> dict[str, Any]:
     """The marker's words before the options, these before the ini file."""
+    from flarebed.bindings.errors import UserError
+
     config = item.config
     root = config.rootpath
     given: dict[str, Any] = {name: value for name in _INI if (value := config.getini(f"flarebed_{name}"))}
@@ -130,6 +132,8 @@ def _given(item: pytest.Item) -> dict[str, Any]:
     if (env := config.getoption("--flarebed-env")) is not None:
         given["env"] = env
     for marker in reversed(list(item.iter_markers("flarebed"))):
+        if marker.args:
+            raise UserError("@pytest.mark.flarebed takes names only.", hint='For example: config="wrangler.jsonc"')
         given |= marker.kwargs
     return given
 

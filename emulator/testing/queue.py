@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from flarebed.bindings.errors import JsError
+from flarebed.bindings.errors import JsError, UserError
 from flarebed.bindings.queues.backlog import RETENTION_MS, Metrics
 from flarebed.bindings.queues.backlog import Message as Stored
 from flarebed.bindings.queues.binding import QueueController
@@ -59,6 +59,8 @@ class QueueResult:
 async def deliver(
     app: App, queue: str, messages: Sequence[Any], now_ms: float, *, raise_exceptions: bool
 ) -> QueueResult:
+    if isinstance(messages, str | bytes | Message):
+        raise UserError(f"The messages of a batch are a list, not {messages!r}.")
     stored = [_stored(number, message, now_ms) for number, message in enumerate(messages, 1)]
     verdict = Verdict(lambda text: app.worker.services.log("warn", text))
     error = None

@@ -72,6 +72,8 @@ def _modes(wishes: Wishes) -> Modes:
     for name, known in (("kv_consistency", ("strong", "eventual")), ("queue_defaults", ("production", "wrangler"))):
         if getattr(modes, name) not in known:
             raise UserError(f"{name} is {' or '.join(map(repr, known))}, not {getattr(modes, name)!r}.")
-    if not 0 <= modes.queue_duplicates <= 1:
+    if not (isinstance(modes.queue_duplicates, int | float) and 0 <= modes.queue_duplicates <= 1):
         raise UserError(f"queue_duplicates is a share from 0 to 1, not {modes.queue_duplicates!r}.")
+    if not isinstance(modes.queue_shuffle, bool):
+        raise UserError(f"queue_shuffle is True or False, not {modes.queue_shuffle!r}.")
     return modes

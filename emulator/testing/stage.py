@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
@@ -48,8 +48,9 @@ class Stage:
     def __post_init__(self) -> None:
         self.observer = Observer(self._send)
         self.outbound = Outbound(self.log, refuse=self.settings.refuse_outbound)
-        self.faults = Faults(self.observer, lambda binding: self.workflow(binding).name, self.bindings)
+        self.faults = Faults(self.observer, lambda binding: self.workflow(binding).name, self.bindings, self._consumed)
         self._snapshots = 0
+        self.logs += [("warn", text) for text in self.settings.config.warnings]
         if self.settings.seed is not None:
             seeded_randomness().install()
         try:
@@ -79,6 +80,9 @@ class Stage:
                 f'There is no workflow binding "{binding}".', hint=f"The config has {', '.join(workflows) or 'none'}."
             )
         return workflows[binding]
+
+    def _consumed(self) -> Sequence[str]:
+        return self.app.resources["queues"].claims() if "queues" in self.app.resources else ()
 
     def bindings(self) -> Mapping[str, object]:
         return {name: bound for kind in self.app.resources.values() for name, bound in kind.bindings().items()}

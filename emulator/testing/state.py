@@ -49,12 +49,19 @@ def apply_migrations(app: App, binding: str | None) -> list[str]:
 
 async def seed(app: App, env: Any, binding: str, source: Any) -> None:
     """Fill a database with SQL, a namespace with values by key, a queue with messages; a path names a file of that."""
+    known = {name for kind in app.resources.values() for name in kind.bindings()}
+    if binding not in known:
+        raise UserError(f'There is no binding "{binding}".', hint=f"The config has {', '.join(sorted(known))}.")
     path = app.config.root / source if isinstance(source, Path) or _is_file_name(source) else None
     if binding in _databases(app):
         _run_sql(_databases(app)[binding], path.read_text("utf-8") if path else source, path)
         return
     data = json.loads(path.read_text("utf-8")) if path else source
     target = getattr(env, binding)
+    if not isinstance(data, Mapping | Sequence) or isinstance(data, str | bytes):
+        raise UserError(
+            f'"{binding}" can\'t be filled with {data!r}.', hint="Give values by key, or messages in a list."
+        )
     if hasattr(target, "sendBatch"):
         for start in range(0, len(data), _QUEUE_BATCH):
             await target.sendBatch([{"body": body} for body in data[start : start + _QUEUE_BATCH]])

@@ -177,7 +177,8 @@ def test_a_namespace_from_its_creation_to_its_end(kv: Kv, tmp_path: Path) -> Non
     ],
 )
 def test_what_a_new_namespace_is_called(kv: Kv, arguments: list[str], title: str, snippet: dict[str, str]) -> None:
-    said = kv.said("namespace", "create", "x", *arguments)
+    code, said, _warnings = kv("namespace", "create", "x", *arguments)
+    assert code == 0
     [made] = [one["id"] for one in json.loads(kv.said("namespace", "list")) if one["title"] == title]
     assert json.loads(said.partition(":\n")[2].replace(made, "ID")) == {"kv_namespaces": [snippet]}
 

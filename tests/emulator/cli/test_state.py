@@ -312,3 +312,11 @@ def test_an_archive_of_a_newer_flarebed(project: Project) -> None:
     manifest = project.state / "flarebed" / "snapshots" / "default" / "manifest.json"
     manifest.write_text(manifest.read_text().replace(f'"state_version": {STATE_VERSION}', '"state_version": 9'))
     assert "was made by a newer flarebed (0.1.0; this is 0.1.0).\n  Update flarebed." in project.refused("restore")
+
+
+def test_what_is_no_archive_is_told_so(project: Project) -> None:
+    other = project.folder / "bulk.json"
+    other.write_text("[]")
+    assert project.refused("import", str(other)) == (
+        f"✘ [ERROR] {other} is not an archive that `flarebed state export` has made.\n"
+    )

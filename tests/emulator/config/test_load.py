@@ -143,3 +143,9 @@ def test_everything_wrong_at_once(project: Project, env: str | None) -> None:
     keys = [*KEYS, "legacy_env", "node_compat", "nonsense"]
     for value, other in itertools.pairwise((*WRONG, *reversed(WRONG))):
         _try(project, {**dict.fromkeys(keys, value), "env": {"prod": dict.fromkeys(keys, other)}}, env)
+
+
+def test_warnings_are_told_with_the_errors(project: Project) -> None:
+    with pytest.raises(ConfigErrors) as caught:
+        project.with_config({"name": 5, "colour": "red"})
+    assert 'Unexpected fields found in top-level field: "colour"' in caught.value.warnings

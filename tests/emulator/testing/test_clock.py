@@ -25,9 +25,18 @@ def test_time_does_not_go_back(flarebed_sync: SyncWorker) -> None:
         flarebed_sync.clock.advance_to("2025-01-01")
 
 
-@pytest.mark.parametrize("duration", ["soon", -1, timedelta(-1), float("nan")])
+@pytest.mark.parametrize(
+    ("duration", "seconds"), [("61 s", 61), ("2m", 120), ("1 h", 3600), ("500ms", 0.5), (250, 0.25)]
+)
+def test_durations_with_units(flarebed_sync: SyncWorker, duration: str | int, seconds: float) -> None:
+    start_ms = flarebed_sync.clock.now_ms()
+    flarebed_sync.clock.advance(duration)
+    assert flarebed_sync.clock.now_ms() - start_ms == seconds * 1000
+
+
+@pytest.mark.parametrize("duration", ["soon", "5", "5 moons", -1, timedelta(-1), float("nan")])
 def test_no_durations(flarebed_sync: SyncWorker, duration: str) -> None:
-    with pytest.raises(UserError, match="is no duration"):
+    with pytest.raises(UserError, match="duration"):
         flarebed_sync.clock.advance(duration)
 
 

@@ -134,6 +134,7 @@ def test_mistakes_are_the_users(project: Path) -> None:
     source = "import pytest\n\n@pytest.mark.flarebed(colour='red')\ndef test_it(flarebed):\n    pass\n"
     said = pytest_run(project, source)
     assert "@pytest.mark.flarebed does not know colour." in said
+    assert "takes names only" in pytest_run(project, source.replace("colour='red'", "'wrangler.jsonc'"))
     assert "It takes config, env, vars, start, seed, outbound, state, kv_consistency, queue_defaults, " in said
     assert "Traceback" not in said
 

@@ -48,6 +48,7 @@ def test_modes_are_what_is_asked_for(tmp_path: Path) -> None:
         ({"kv_consistency": "weak"}, "kv_consistency is 'strong' or 'eventual', not 'weak'."),
         ({"queue_defaults": "mine"}, "queue_defaults is 'production' or 'wrangler', not 'mine'."),
         ({"queue_duplicates": 2}, "queue_duplicates is a share from 0 to 1, not 2."),
+        ({"queue_shuffle": "yes"}, "queue_shuffle is True or False, not 'yes'."),
     ],
 )
 def test_a_mode_that_is_none(tmp_path: Path, wish: dict[str, Any], text: str) -> None:

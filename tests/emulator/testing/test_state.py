@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 
 import httpx
 import pytest
@@ -175,3 +176,20 @@ def test_names_that_mean_nothing_are_refused(flarebed_sync: SyncWorker) -> None:
 def test_an_origin_is_mocked_as_a_host_is(flarebed_sync: SyncWorker) -> None:
     flarebed_sync.outbound.mock("http://127.0.0.1:8960", {"mocked": True})
     assert flarebed_sync.fetch("/out?http://127.0.0.1:8960/a/b").json() == {"mocked": True}
+
+
+@pytest.mark.parametrize(
+    ("asked", "text"),
+    [
+        (lambda worker: worker.faults.deliver_twice("jobz"), 'The Worker consumes no queue "jobz".'),
+        (lambda worker: worker.seed(NOPE=["a"]), 'There is no binding "NOPE".'),
+        (lambda worker: worker.seed(KV=5), '"KV" can\'t be filled with 5.'),
+        (lambda worker: worker.queue("jobs", "abc"), "The messages of a batch are a list, not 'abc'."),
+    ],
+)
+def test_what_can_not_be_meant_is_refused(
+    flarebed_sync: SyncWorker, asked: Callable[[SyncWorker], object], text: str
+) -> None:
+    with pytest.raises(UserError) as refused:
+        asked(flarebed_sync)
+    assert refused.value.message == text
