@@ -47,14 +47,16 @@ _FORBIDDEN_FUNCTION: Final = re.compile(r"not authorized to use function: (\w+)"
 class SqlError(Exception):
     """What SQLite or workerd says against a statement; `message` is production's text without any prefix."""
 
-    def __init__(self, message: str, *, is_foreign_key: bool = False) -> None:
+    def __init__(self, message: str, *, is_foreign_key: bool = False, is_constraint: bool = False) -> None:
         super().__init__(message)
         self.message = message
         self.is_foreign_key = is_foreign_key
+        self.is_constraint = is_constraint
 
 
 class CommitError(SqlError):
-    """The statements went well, but a deferred foreign key was found violated at their commit; all is rolled back."""
+    """All is rolled back, not for what a statement may fail with: a deferred foreign key was found violated at the
+    commit, or a statement ended the transaction itself (OR ROLLBACK, raise(rollback))."""
 
 
 class Interrupted(Exception):
@@ -80,8 +82,8 @@ class Plan:
 
     statements: tuple[Statement, ...]
     is_single: bool
-    """One statement about rows: the transaction that SQLite makes for it is all it needs. A virtual table writes more
-    when it commits, which is not to be counted."""
+    """One statement about rows: the transaction that SQLite makes for it is all it needs. Not so where a virtual table
+    writes more when it commits, which is not to be counted, or where a failure does not just undo the statement."""
     is_reading: bool
     columns: Columns | None = None
     cost: Cost | None = None
@@ -146,10 +148,12 @@ class SqlDatabase:
                 self.control("COMMIT")
             except SqlError as error:
                 raise CommitError(error.message) if error.is_foreign_key else error from None
-        except BaseException:
+        except BaseException as error:
             self._size = None
             if self.connection.in_transaction:
                 self.control("ROLLBACK")
+            elif isinstance(error, SqlError) and error.is_constraint:
+                raise CommitError(error.message) from None
             raise
 
     def control(self, sql: str, values: Sequence[SqlValue] = ()) -> list[Row]:
@@ -211,6 +215,8 @@ class SqlDatabase:
     def run_once(self, sql: str, verb: str) -> tuple[Columns, list[Row]]:
         """One statement that does not come again, so no plan of it is kept. The caller holds a transaction."""
         _check_length(sql)
+        if "\0" in sql:
+            raise SqlError(NO_STATEMENT)
         statement = Statement(without_limit(sql, verb), verb)
         return self._run_last(Plan((statement,), is_single=False, is_reading=False), ())
 
@@ -298,7 +304,7 @@ class SqlDatabase:
                 self._costs.clear()
             self._costs[key] = Cost(program)
         plan.cost = self._costs[key]
-        plan.is_single = plan.is_single and not plan.cost.writes_virtual
+        plan.is_single = plan.is_single and not plan.cost.needs_transaction
         if not plan.cost.gives_rows:
             plan.columns = ()  # which the cursor says only by an exception
         return plan.cost
@@ -316,7 +322,11 @@ class SqlDatabase:
             return Locked()
         if isinstance(error, apsw.AuthError) and refusal is not None:
             return SqlError(refusal)
-        return SqlError(error_text(error), is_foreign_key=error.extendedresult == apsw.SQLITE_CONSTRAINT_FOREIGNKEY)
+        return SqlError(
+            error_text(error),
+            is_foreign_key=error.extendedresult == apsw.SQLITE_CONSTRAINT_FOREIGNKEY,
+            is_constraint=isinstance(error, apsw.ConstraintError),
+        )
 
 
 def _opened(path: Path, pragmas: str, patience_ms: int) -> apsw.Connection:
@@ -356,7 +366,10 @@ def _check_length(sql: str) -> None:
 
 
 def _plan(sql: str) -> Plan:
-    split = split_statements(sql) or (Statement(sql, ""),)
+    code, nul, _ = sql.partition("\0")  # where SQLite stops reading, so that an empty statement follows
+    split = split_statements(code)
+    if nul or not split:
+        split += (Statement("", ""),)
     statements = tuple(replace(statement, text=without_limit(statement.text, statement.verb)) for statement in split)
     return Plan(
         statements,

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from flarebed.bindings.sql_linear import Form, Known, Relation, System, valued
-from flarebed.bindings.sql_program import SEEKS, STEPS, Program
+from flarebed.bindings.sql_program import SEEKS, STEPS, Instruction, Program
 from flarebed.bindings.sql_runs import assumptions, facts, surprises
 
 _READS: Final = frozenset({"SeekRowid", "NotExists", "Rewind", "Last", "Sort", "SorterSort", "VNext"})
@@ -24,6 +24,8 @@ _IS_NOOP: Final = 0x40
 _INDEX_FILL_READS: Final = 2
 """Observed on wrangler 4.164, of CREATE INDEX and REINDEX."""
 _BULK: Final = 0x01
+_ON_CONFLICT: Final = (1, 3)
+"""ROLLBACK and FAIL, in P2 of what ends a statement."""
 _ANSWERS: Final = 64
 
 
@@ -42,7 +44,7 @@ class Cost:
     def __init__(self, rows: Sequence[tuple[Any, ...]]) -> None:
         program = Program(rows)
         tally = _Tally(program)
-        self.writes_virtual = tally.writes_virtual
+        self.needs_transaction = tally.writes_virtual or any(map(_fails_otherwise, program.code))
         self.gives_rows = any(it.opcode == "ResultRow" for it in program.code)
         self._program = program
         self._certain = [*program.conservation(), *facts(program), *tally.relations()]
@@ -173,6 +175,11 @@ class _Tally:
                 self.columns[f"column {column}"] = column
                 found.insert(0, Relation({unknown: 1}, {f"column {column}": 1}))
         return found
+
+
+def _fails_otherwise(it: Instruction) -> bool:
+    """Whether it may fail so that rows stay, or the transaction ends: OR FAIL and OR ROLLBACK, and so raise()."""
+    return it.opcode in ("Halt", "HaltIfNull") and it.p1 != 0 and it.p2 in _ON_CONFLICT
 
 
 def _add(target: Form, form: Form) -> None:

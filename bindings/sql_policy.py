@@ -124,7 +124,7 @@ class Authorizer:
         if action in (apsw.SQLITE_TRANSACTION, apsw.SQLITE_SAVEPOINT):
             self.refusal = TRANSACTION_REFUSAL
             return False
-        return action == apsw.SQLITE_PRAGMA and _allows_pragma(first or "", second)
+        return action == apsw.SQLITE_PRAGMA and _allows_pragma((first or "").lower(), second)
 
 
 def is_allowed_name(name: str | None) -> bool:

@@ -192,7 +192,7 @@ class D1Database:
         bookmark = _member(request, "bookmark")
         session = Session(self._session.database, True, bookmark if isinstance(bookmark, str) else None)
         asked = _member(request, "queries")
-        queries = [_raw_query(query) for query in asked] if isinstance(asked, list) else []
+        queries = [_raw_query(query, "sql") for query in asked] if isinstance(asked, list) else []
         try:
             _check(queries)
             results = await session.database.query(queries)
@@ -221,7 +221,7 @@ def _query_of(statement: Any) -> Any:
         return statement.statement, statement._values
     if statement is None or statement is UNDEFINED:
         raise type_error(f"Cannot read properties of {to_string(statement)} (reading 'statement')")
-    return UNDEFINED, ()
+    return _raw_query(statement, "statement")
 
 
 def _check(queries: Sequence[tuple[Any, Sequence[SqlValue]]]) -> None:
@@ -229,9 +229,10 @@ def _check(queries: Sequence[tuple[Any, Sequence[SqlValue]]]) -> None:
         raise query_error(NOT_A_QUERY)
 
 
-def _raw_query(query: Any) -> Query:
+def _raw_query(query: Any, sql: str) -> Query:
+    """An object of the Worker's that has `params` and the member `sql`."""
     params = _member(query, "params")
-    return _member(query, "sql"), tuple(map(to_sqlite, params)) if isinstance(params, list) else ()
+    return _member(query, sql), tuple(map(to_sqlite, params)) if isinstance(params, list) else ()
 
 
 def _member(value: Any, name: str) -> Any:

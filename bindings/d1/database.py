@@ -16,7 +16,7 @@ from flarebed.bindings.d1 import neighbours
 from flarebed.bindings.d1.errors import LOCKED, NO_STATEMENTS
 from flarebed.bindings.d1.lane import TIMEOUT_S, Lane
 from flarebed.bindings.kind import Surroundings
-from flarebed.bindings.sql import Columns, Interrupted, Locked, Row, SqlDatabase, SqlError, SqlValue
+from flarebed.bindings.sql import Columns, CommitError, Interrupted, Locked, Row, SqlDatabase, SqlError, SqlValue
 from flarebed.bindings.sql_statements import tokens
 from flarebed.bindings.store import BUSY_TIMEOUT_MS
 
@@ -155,10 +155,16 @@ class Database:
 
         While a slow write is there, all else queues behind it: a database does one thing after the other.
         """
+        try:
+            return await self._do_somewhere(work, {sql for sql, _ in queries}, len(queries))
+        except CommitError as error:
+            self._log("error", f"The D1 database {self.path} took a transaction back: {error.message}")
+            raise
+
+    async def _do_somewhere(self, work: Callable[[SqlDatabase], T], texts: Collection[str], count: int) -> T:
         inline = self._open()
-        texts = {sql for sql, _ in queries}
         self.warn_of(texts)
-        is_slow = len(queries) > QUERIES_INLINE or any(inline.plan(sql).is_slow for sql in texts)
+        is_slow = count > QUERIES_INLINE or any(inline.plan(sql).is_slow for sql in texts)
         if not is_slow and not self._slow_writes:
             try:
                 return work(inline)

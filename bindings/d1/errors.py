@@ -6,7 +6,7 @@ JsError "Error"
 ├── D1_TYPE_ERROR         bind()
 ├── D1_COLUMN_NOTFOUND    first(column)
 ├── D1_DUMP_ERROR         dump(), which no longer exists
-└── internal error        a commit that failed
+└── internal error        a transaction that ended otherwise than by its commit
 JsError "TypeError"       what JavaScript itself throws for a wrong argument
 
 Texts: workerd src/cloudflare/internal/d1-api.ts and observed on wrangler 4.164.
@@ -55,6 +55,6 @@ def no_dump() -> JsError:
 
 
 def internal_error() -> JsError:
-    """What a Worker sees when its batch went well and the commit did not; the reference is for Cloudflare's staff."""
+    """What a Worker sees of a CommitError, which resets the object; the reference is for Cloudflare's staff."""
     reference = "".join(secrets.choice(_REFERENCE_DIGITS) for _ in range(24))
-    return JsError(f"internal error; reference = {reference}")
+    return JsError(f"internal error; reference = {reference}", remote=True, durableObjectReset=True)

@@ -199,11 +199,15 @@ FAMILY = "CREATE TABLE p (id INTEGER PRIMARY KEY)\nCREATE TABLE c (p REFERENCES 
 
 
 def test_defer_foreign_keys_lasts_to_the_end_of_the_batch(tmp_path: Path) -> None:
-    async def body(db: D1Database, _: Bench) -> None:
+    async def body(db: D1Database, bench: Bench) -> None:
         defer, orphan = db.prepare("PRAGMA defer_foreign_keys=ON"), db.prepare("INSERT INTO c VALUES (9)")
         error = await error_of(db.batch([defer, orphan]))
         assert error.message.startswith("internal error; reference = ")
         assert len(error.message) == len("internal error; reference = ") + 24
+        assert list(error.properties.items()) == [("remote", True), ("durableObjectReset", True)]
+        (level, text), path = bench.logged[-1], next(tmp_path.rglob("*.sqlite"))
+        cause = "FOREIGN KEY constraint failed: SQLITE_CONSTRAINT (extended: SQLITE_CONSTRAINT_FOREIGNKEY)"
+        assert (level, text) == ("error", f"The D1 database {path} took a transaction back: {cause}")
         assert await db.prepare("SELECT * FROM c").raw() == []
         await db.batch([defer, orphan, db.prepare("INSERT INTO p VALUES (9)")])
         assert await db.prepare("SELECT * FROM c").raw() == [[9]]
