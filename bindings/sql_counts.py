@@ -117,6 +117,9 @@ class _Tally:
         self.constant_reads = self._destroyed + fills * _INDEX_FILL_READS
         for at in program.live:
             self._count(at)
+        for table in program.tables.values():
+            unseen = table.steps - table.rows * table.first_steps
+            _add(self._measured["VM_STEP"], dict.fromkeys(program.runs(table.made), unseen))
 
     def _count(self, at: int) -> None:
         program, it, runs = self._program, self._program.code[at], self._program.runs(at)

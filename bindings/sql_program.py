@@ -20,6 +20,7 @@ _JUMP_NAMES: Final = """
     """
 _JUMPS: Final = SEEKS | STEPS | frozenset(_JUMP_NAMES.split())
 """They go to P2, if there is one, or to the next instruction."""
+_GOES: Final = _JUMPS | {"Goto", "Gosub", "Init", "InitCoroutine", "Yield", "SeekScan", "Jump"}
 _ENDS: Final = ("Halt", "Destroy")
 """What follows Destroy is for a page that moved, of which there is none."""
 _OPENS: Final = ("OpenRead", "OpenWrite", "OpenEphemeral", "OpenAutoindex", "OpenDup")
@@ -38,6 +39,18 @@ class Instruction(NamedTuple):
     p5: int
 
 
+class LiteralTable(NamedTuple):
+    """The rows of a VALUES: a coroutine of straight code. `taker` is the one Yield that takes them; `steps` is how many
+    instructions there are up to the last row, of which the first row has `first_steps`."""
+
+    made: int
+    taker: int
+    end: int
+    rows: int
+    steps: int
+    first_steps: int
+
+
 class Program:
     """`rows` is what EXPLAIN gives: address, opcode, p1 to p5, comment; triggers' programs follow the main one."""
 
@@ -47,6 +60,8 @@ class Program:
         self._places: dict[tuple[str, int, int], list[int]] = {}
         for at, it in enumerate(self.code):
             self._places.setdefault((it.opcode, it.frame, it.p1), []).append(at)
+        self.tables = dict(self._literal_tables())
+        """By the first Yield of a coroutine that gives rows one after the other and nothing else."""
         self._next = [self._successors(at) for at in range(len(rows))]
         self.live = sorted(self._reachable())
         self._piece_of: dict[int, int] = {}
@@ -63,12 +78,29 @@ class Program:
         self.unknowns += 1
         return self.unknowns - 1
 
+    def _literal_tables(self) -> Iterator[tuple[int, LiteralTable]]:
+        """Each row has code of its own, which as ways would be as many unknowns: only the first is looked at."""
+        if any(it.opcode == "DecrJumpZero" for it in self.code):
+            return  # a LIMIT may leave rows
+        for made, it in enumerate(self.code):
+            if it.opcode != "InitCoroutine":
+                continue
+            end = next(at for at in range(it.p3, len(self.code)) if self.code[at].opcode == "EndCoroutine")
+            yields = self.all("Yield", it.frame, it.p1)
+            rows = [at for at in yields if not self.code[at].p2]
+            takers = [at for at in yields if self.code[at].p2]
+            body = self.code[it.p3 : end]
+            is_straight = not any(other.opcode in _GOES and other.p2 for other in body)
+            if len(rows) > 1 and len(takers) == 1 and is_straight and it.p3 <= rows[0] and rows[-1] < end:
+                steps = rows[-1] + 1 - it.p3
+                yield rows[0], LiteralTable(made, takers[0], end, len(rows), steps, rows[0] + 1 - it.p3)
+
     def _instructions(self, rows: Sequence[tuple[Any, ...]]) -> Iterator[Instruction]:
         frame = -1
         for address, opcode, p1, p2, p3, p4, p5, *_ in rows:
             frame += address == 0
             start = self.starts[frame]
-            goes = opcode in _JUMPS or opcode in ("Goto", "Gosub", "Init", "InitCoroutine", "Yield", "SeekScan", "Jump")
+            goes = opcode in _GOES
             yield Instruction(
                 frame,
                 opcode,
@@ -110,6 +142,9 @@ class Program:
         if not it.p2:
             return tuple(taker + 1 for taker in takers)
         entries = tuple(self.code[made].p3 for made in self.all("InitCoroutine", it.frame, it.p1))
+        for table in self.tables.values():
+            if table.taker == at:
+                return (*entries, table.end)
         return entries + tuple(other + 1 for other in yields if not self.code[other].p2)
 
     def seeks_equal(self, at: int) -> bool:

@@ -76,6 +76,10 @@ def facts(program: Program) -> Iterator[Relation]:
         it = program.code[at]
         if it.opcode == "Gosub":
             yield from _returned(program, at)
+        elif at in program.tables:
+            table = program.tables[at]
+            made = dict.fromkeys(program.runs(table.made), table.rows)
+            yield _equal(program.runs(at), made)
         if not program.branches(at):
             continue
         if it.opcode == "IsNull":
@@ -118,7 +122,7 @@ def assumptions(program: Program) -> Iterator[Relation]:
                 yield _equal(program.jumps(at), *(program.runs(maker) for maker in makers))
         elif it.opcode == "Once" and it.frame == 0:
             yield Relation(program.passes(at), {"": 1})
-        elif it.opcode == "Yield" and not it.p2:
+        elif it.opcode == "Yield" and not it.p2 and at not in program.tables:
             yield from _resumed(program, at)
         elif it.opcode == "SorterOpen":
             yield from _taken_out(program, at, ("SorterInsert",), ("SorterSort", "Sort"), "SorterNext")

@@ -9,6 +9,7 @@ import pytest
 
 from flarebed.bindings.sql import CommitError, Interrupted, Locked, SqlDatabase, SqlError
 from flarebed.bindings.sql_policy import TRANSACTION_REFUSAL
+from flarebed.bindings.sql_program import Program
 from flarebed.bindings.sql_statements import split_statements
 
 SCHEMA = """
@@ -322,3 +323,15 @@ def test_size_counts_pages_in_use(database: SqlDatabase) -> None:
     assert database.size_bytes() == 6 * 4096
     run(database, "DROP TABLE more")
     assert database.size_bytes() == 5 * 4096
+
+
+def test_the_rows_of_a_literal_table_add_no_unknowns(database: SqlDatabase) -> None:
+    database.control("CREATE TABLE w (a INTEGER PRIMARY KEY, k TEXT UNIQUE)")
+
+    def text(first: int, rows: int) -> str:
+        return "INSERT INTO w VALUES " + ", ".join(f"({at}, 'k{at}')" for at in range(first, first + rows))
+
+    programs = [Program(database.control(f"EXPLAIN {text(0, rows)}")) for rows in (2, 90)]
+    assert programs[0].unknowns == programs[1].unknowns
+    assert database.run(text(0, 2), ()).rows_written == 4
+    assert database.run(text(2, 90), ()).rows_written == 180

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
+from flarebed.bindings.d1 import engine
 from flarebed.bindings.d1.binding import D1Database
 from flarebed.bindings.errors import JsError
 from flarebed.bindings.values import UNDEFINED
-from tests.bindings.d1.support import cause_of, error_of, with_database
+from tests.bindings.d1.support import SPEC, cause_of, error_of, with_database
 from tests.support import Bench
 
 UNIQUE = "UNIQUE constraint failed: u.k: SQLITE_CONSTRAINT (extended: SQLITE_CONSTRAINT_UNIQUE)"
@@ -205,7 +206,7 @@ def test_defer_foreign_keys_lasts_to_the_end_of_the_batch(tmp_path: Path) -> Non
         assert error.message.startswith("internal error; reference = ")
         assert len(error.message) == len("internal error; reference = ") + 24
         assert list(error.properties.items()) == [("remote", True), ("durableObjectReset", True)]
-        (level, text), path = bench.logged[-1], next(tmp_path.rglob("*.sqlite"))
+        (level, text), path = bench.logged[-1], engine.path(bench.store.root, SPEC)
         cause = "FOREIGN KEY constraint failed: SQLITE_CONSTRAINT (extended: SQLITE_CONSTRAINT_FOREIGNKEY)"
         assert (level, text) == ("error", f"The D1 database {path} took a transaction back: {cause}")
         assert await db.prepare("SELECT * FROM c").raw() == []
