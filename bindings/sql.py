@@ -19,6 +19,7 @@ from flarebed.bindings.sql_counts import Cost, shape
 from flarebed.bindings.sql_limit import without_limit
 from flarebed.bindings.sql_policy import ABSENT_FUNCTIONS, KEPT_MODULES, LIMITS, MAX_SQL_BYTES, Authorizer
 from flarebed.bindings.sql_statements import Statement, split_statements
+from flarebed.bindings.sql_text import repaired, well_formed, with_bytes
 from flarebed.bindings.write_ahead import Checkpoints
 
 SqlValue = None | int | float | str | bytes
@@ -274,12 +275,22 @@ class SqlDatabase:
         except apsw.Error as error:
             raise self._translate(error) from None
         except UnicodeEncodeError:
-            return self._run(_well_formed_statement(statement), [_well_formed(value) for value in values], plan)
+            return self._run(replace(statement, text=well_formed(statement.text)), list(map(well_formed, values)), plan)
         except UnicodeDecodeError as error:
-            raise _not_utf8(error) from None
+            if statement.verb not in ("SELECT", "VALUES"):
+                raise _not_utf8(error) from None
+            return self._repaired(statement, values)
         if statement.verb in _ANALYZING_VERBS and _ANALYZES.search(statement.text):
             self.control("DROP TABLE IF EXISTS sqlite_stat4")  # workerd's SQLite is built without it
         return rows
+
+    def _repaired(self, statement: Statement, values: Sequence[SqlValue]) -> list[Row]:
+        count = len(self.column_names(statement.text, values))
+        limit = self.connection.limit(apsw.SQLITE_LIMIT_COLUMN, 2 * LIMITS[apsw.SQLITE_LIMIT_COLUMN])
+        try:
+            return list(map(repaired, self.control(with_bytes(statement.text, count), values)))
+        finally:
+            self.connection.limit(apsw.SQLITE_LIMIT_COLUMN, limit)
 
     def _check(self, statement: Statement) -> None:
         if not statement.verb:
@@ -383,14 +394,3 @@ def _columns(cursor: apsw.Cursor) -> Columns | None:
         return tuple(column[0] for column in cursor.get_description())
     except apsw.ExecutionCompleteError:
         return None  # no rows
-
-
-def _well_formed_statement(statement: Statement) -> Statement:
-    return Statement(str(_well_formed(statement.text)), statement.verb)
-
-
-def _well_formed(value: SqlValue) -> SqlValue:
-    """Lone surrogates become U+FFFD, as where JavaScript's strings turn into UTF-8."""
-    if not isinstance(value, str):
-        return value
-    return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

@@ -78,7 +78,7 @@ def facts(program: Program) -> Iterator[Relation]:
             yield from _returned(program, at)
         elif at in program.tables:
             table = program.tables[at]
-            made = dict.fromkeys(program.runs(table.made), table.rows)
+            made: Form = dict.fromkeys(program.runs(table.made), table.rows)
             yield _equal(program.runs(at), made)
         if not program.branches(at):
             continue

@@ -278,7 +278,11 @@ def test_lone_surrogates_become_replacement_characters(database: SqlDatabase) ->
 
 
 def test_text_that_is_not_utf8(database: SqlDatabase) -> None:
-    assert failure(database, "SELECT CAST(x'ff' AS TEXT)") == "Text in the result is not UTF-8: invalid start byte"
+    assert run(database, "SELECT 'a', CAST(x'ff61' AS TEXT), x'ff', ?", 1.5).rows == [("a", "\ufffda", b"\xff", 1.5)]
+    many = ", ".join(["CAST(x'ff' AS TEXT)"] * 100)
+    assert run(database, f"SELECT {many};").rows == [("\ufffd",) * 100]
+    written = "INSERT INTO t (s) VALUES (CAST(x'ff' AS TEXT)) RETURNING s"
+    assert failure(database, written) == "Text in the result is not UTF-8: invalid start byte"
     assert run(database, "SELECT 1").rows == [(1,)]
 
 
