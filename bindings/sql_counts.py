@@ -27,6 +27,8 @@ _BULK: Final = 0x01
 _ON_CONFLICT: Final = (1, 3)
 """ROLLBACK and FAIL, in P2 of what ends a statement."""
 _ANSWERS: Final = 64
+_MOST_INSTRUCTIONS: Final = 1_500
+"""A program of so many is looked at in full, once, in up to 0.1 s; what a longer one costs is estimated."""
 
 
 def shape(rows: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
@@ -47,7 +49,8 @@ class Cost:
         self.needs_transaction = tally.writes_virtual or any(map(_fails_otherwise, program.code))
         self.gives_rows = any(it.opcode == "ResultRow" for it in program.code)
         self._program = program
-        self._certain = [*program.conservation(), *facts(program), *tally.relations()]
+        is_long = len(rows) > _MOST_INSTRUCTIONS
+        self._certain = [] if is_long else [*program.conservation(), *facts(program), *tally.relations()]
         self._weights = [*surprises(program), *([0.0] * (program.unknowns - len(program.ways)))]
         self._system = System(self._certain, self._weights, program.is_run)
         self._likely: System | None = None
@@ -58,11 +61,13 @@ class Cost:
         """By what was measured: the same statement often measures the same."""
         read, written = (self._system.expressed(form) for form in self._counted)
         self._closed: tuple[Known, Known] | None = None
-        if not read.form and not written.form:
+        if is_long:
+            self._closed = _estimated(program)
+        elif not read.form and not written.form:
             self._closed = read.known, written.known
         self.needs_status = self._closed is None or any(name in part for part in self._closed for name in _STATUS)
         self.once = int(read.known.get("", 0)) + self._constant
-        self.is_fixed = self._closed is not None and read.known.keys() <= {""} and not written.known
+        self.is_fixed = not is_long and self._closed is not None and read.known.keys() <= {""} and not written.known
 
     def of_run(
         self, status: Mapping[str, int], rows: Sequence[Sequence[Any]], changes: int, total: int
@@ -178,6 +183,13 @@ class _Tally:
                 self.columns[f"column {column}"] = column
                 found.insert(0, Relation({unknown: 1}, {f"column {column}": 1}))
         return found
+
+
+def _estimated(program: Program) -> tuple[Known, Known]:
+    """Each positioning once and all steps of full scans; for each changed row an entry in each index."""
+    positions = sum(it.opcode in _READS or it.opcode in SEEKS for it in program.code)
+    indexes = {(it.frame, it.p1) for it in program.code if it.opcode == "IdxInsert"}
+    return {"": positions, "FULLSCAN_STEP": 1}, {"total": 1 + len(indexes)}
 
 
 def _fails_otherwise(it: Instruction) -> bool:

@@ -55,3 +55,10 @@ def test_how_many_differ() -> None:
     assert all(statement["ours"] != statement["counts"][:2] and statement["why"] for statement in differing)
     read, written = (sum(each["ours"][at] != each["counts"][at] for each in differing) for at in (0, 1))
     assert (len(statements), read, written) == (337, 36, 5)
+
+
+def test_a_very_long_statement_is_estimated() -> None:
+    cases = ", ".join(f"CASE {' '.join(f'WHEN a = {n * m} THEN {n}' for n in range(9))} END" for m in range(60))
+    setup = ("CREATE TABLE t (a, b)", "CREATE INDEX by_b ON t (b)", "INSERT INTO t VALUES (1, 1), (2, 2), (3, 3)")
+    read, written = counted(setup, (f"SELECT {cases} FROM t", f"UPDATE t SET b = coalesce({cases}, 9)"))
+    assert (read[:2], written[1]) == ((3, 0), 6)
