@@ -5,6 +5,7 @@ A namespace's file knows its id, since the name of the file may be only a hash o
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -29,16 +30,14 @@ def titles(store: Store) -> list[Title]:
     """Namespaces without keys and without a title are as good as not there."""
     found = []
     for path in sorted(store.path("kv", "any").parent.glob("*.sqlite")):
-        connection = reader(path)
         try:
-            rows: list[Any] = connection.execute(_TITLE).fetchall()
+            with closing(reader(path)) as connection:
+                rows: list[Any] = connection.execute(_TITLE).fetchall()
             found += [Title(name, title) for name, title, has_keys in rows if title is not None or has_keys]
         except apsw.SQLError:  # written before a file knew its id
             found.append(Title(path.stem, None))
         except apsw.Error as error:
             raise unusable(path, error) from error
-        finally:
-            connection.close()
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from pathlib import Path
 
@@ -84,6 +85,7 @@ def _pending(one: Opened) -> tuple[Migrations, list[str]]:
 def _folder(migrations: Migrations, spec: D1DatabaseSpec, config: Config, *, create: bool) -> Path:
     folder = migrations.folder
     if folder.exists():
+        os.listdir(folder)  # a file, or a folder that can't be read, has no migrations: that is an error
         return folder
     missing = "No migrations folder found."
     if not spec.has_migrations_dir:

@@ -7,6 +7,7 @@ import json
 import sys
 import traceback
 from collections.abc import Iterator
+from typing import NoReturn
 
 from flarebed.bindings.errors import UserError
 
@@ -25,10 +26,22 @@ def told(*, as_json: bool = False) -> Iterator[None]:
         raise  # nobody reads any more, which click ends without a word
     except KeyboardInterrupt:
         sys.exit(130)
+    except OSError as error:
+        if error.filename is None:
+            _fail_with_traceback(error)
+        fail(UserError(f"{error.filename}: {error.strerror}"))
+    except UnicodeEncodeError as error:
+        if error.reason != "surrogates not allowed":
+            _fail_with_traceback(error)
+        fail(UserError(f"{error.object[error.start : error.end]!r} is not text in UTF-8."))
     except Exception as error:
-        trace = "".join(traceback.format_exception(error))
-        sys.stderr.write(f"✘ [ERROR] A defect of flarebed, please report it:\n{trace}")
-        sys.exit(1)
+        _fail_with_traceback(error)
+
+
+def _fail_with_traceback(error: Exception) -> NoReturn:
+    trace = "".join(traceback.format_exception(error))
+    sys.stderr.write(f"✘ [ERROR] A defect of flarebed, please report it:\n{trace}")
+    sys.exit(1)
 
 
 def fail(error: UserError) -> None:

@@ -23,6 +23,8 @@ PREFIX: Final = b"/cdn-cgi/"
 SCHEDULED: Final = frozenset(("/cdn-cgi/local/scheduled", "/cdn-cgi/handler/scheduled", "/cdn-cgi/mf/scheduled"))
 CLOCK: Final = "/cdn-cgi/local/clock"
 """GET says the time; POST moves it `to` a time (ms since the epoch, or "idle") or `by` ms. 409: it is not virtual."""
+_LAST_MS: Final = 253_402_300_799_999
+"""The last moment that Python's `datetime` knows."""
 _LOCAL_HOSTS: Final = frozenset(("localhost", "127.0.0.1", "::1"))
 
 
@@ -80,6 +82,8 @@ class Control:
         now_ms, done = self._clock.now_ms(), True
         end_ms = parse_end(parameters["to"], now_ms) if "to" in parameters else now_ms + _number(parameters.get("by"))
         if method == "POST":
+            if end_ms > _LAST_MS:
+                return text(400, "That is later than the year 9999, which is as far as time goes.")
             if not end_ms >= now_ms:
                 return text(400, f"The time is {date_to_iso(now_ms)} already: it only goes forward.")
             run = self._mover.run_until_idle if parameters.get("to") == "idle" else self._mover.run_until

@@ -15,6 +15,7 @@ from typing import Final
 import apsw
 
 from flarebed.bindings.errors import UserError
+from flarebed.bindings.store import unusable
 from flarebed.emulator.state.contents import databases, opened, others
 
 _BUSY_MS: Final = 100
@@ -39,22 +40,33 @@ def one_instant(files: Sequence[Path]) -> Iterator[list[apsw.Connection]]:
     with ExitStack() as ending:
         writers, readers = ([ending.enter_context(closing(opened(file))) for file in files] for _ in range(2))
         for _ in range(_ATTEMPTS):
-            if _keep_writers_out(writers):
+            if _keep_writers_out(files, writers):
                 break
         else:
             raise UserError("The state is being written by a transaction that does not end. Try again later.")
-        for reader in readers:
-            reader.execute("BEGIN; SELECT 1 FROM sqlite_schema").fetchall()
+        for file, reader in zip(files, readers, strict=True):
+            with _told_of(file):
+                reader.execute("BEGIN; SELECT 1 FROM sqlite_schema").fetchall()
         _let_writers_in(writers)
         yield readers
 
 
-def _keep_writers_out(writers: Sequence[apsw.Connection]) -> bool:
+@contextmanager
+def _told_of(file: Path) -> Iterator[None]:
+    """What is wrong with a file is the user's to mend."""
+    try:
+        yield
+    except (apsw.NotADBError, apsw.CorruptError, apsw.IOError, apsw.CantOpenError) as error:
+        raise unusable(file, error) from error
+
+
+def _keep_writers_out(files: Sequence[Path], writers: Sequence[apsw.Connection]) -> bool:
     """Of all files or of none, since who writes two at once might hold the one while it waits for the other."""
-    for writer in writers:
+    for file, writer in zip(files, writers, strict=True):
         writer.set_busy_timeout(_BUSY_MS)
         try:
-            writer.execute("BEGIN IMMEDIATE")
+            with _told_of(file):
+                writer.execute("BEGIN IMMEDIATE")
         except apsw.BusyError:
             _let_writers_in(writers)
             return False

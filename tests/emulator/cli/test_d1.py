@@ -204,3 +204,15 @@ def test_a_folder_of_migrations_that_is_not_there(d1: Command, tmp_path: Path) -
     )
     assert d1("migrations", "list", "DB") == (1, "", message)
     assert d1("migrations", "apply", "DB") == (1, "", message)
+
+
+def test_what_the_file_system_refuses_is_told_in_its_words(d1: Command, tmp_path: Path) -> None:
+    migration("0001_a.sql", "SELECT 1")
+    code, _, err = d1("migrations", "create", "DB", "x" * 300)
+    assert (code, err) == (1, f"✘ [ERROR] {tmp_path}/migrations/0002_{'x' * 300}.sql: File name too long\n")
+    Path("migrations", "0001_a.sql").unlink()
+    Path("migrations").rmdir()
+    Path("migrations").touch()
+    for command in (("apply", "DB"), ("list", "DB"), ("create", "DB", "x")):
+        code, out, err = d1("migrations", *command)
+        assert (code, out, err) == (1, "", f"✘ [ERROR] {tmp_path}/migrations: Not a directory\n")

@@ -232,3 +232,11 @@ def test_a_file_that_does_not_know_its_id_is_listed_by_its_name(kv: Kv) -> None:
     kv.said("key", "put", "k", "v", "--namespace-id", "earlier")
     apsw.Connection(str(kv.state / "flarebed" / "kv" / "earlier.sqlite")).execute("DROP TABLE namespace")
     assert titles(kv) == ["KV", "earlier"]
+
+
+def test_what_can_not_be_read_or_written_is_told(kv: Kv) -> None:
+    code, _, err = kv("namespace", "create", "\udcff")
+    assert (code, err) == (1, "✘ [ERROR] '\\udcff' is not text in UTF-8.\n")
+    file = Path(".wrangler/state/flarebed/kv/broken.sqlite")
+    file.mkdir(parents=True)
+    assert kv.refused("namespace", "list").startswith(f"The state in {file.absolute()} can't be used: ")

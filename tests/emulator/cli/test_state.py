@@ -320,3 +320,10 @@ def test_what_is_no_archive_is_told_so(project: Project) -> None:
     assert project.refused("import", str(other)) == (
         f"✘ [ERROR] {other} is not an archive that `flarebed state export` has made.\n"
     )
+
+
+def test_a_damaged_file_is_named(project: Project) -> None:
+    project.write("first")
+    [file] = (project.state / "v3" / "d1").rglob("*.sqlite")
+    file.write_bytes(b"no database at all" * 100)
+    assert project.refused("export").startswith(f"✘ [ERROR] The state in {file} can't be used: ")

@@ -126,6 +126,11 @@ def test_the_route_tells_and_moves() -> None:
     assert json.loads(clock_route("?to=idle").body) == now | {"end_ms": START_MS + LONGEST_MS}
 
 
+def test_time_ends_where_datetime_does() -> None:
+    exchange = clock_route("?by=253402300799999")
+    assert (exchange.status, exchange.body) == (400, b"That is later than the year 9999, which is as far as time goes.")
+
+
 @pytest.mark.parametrize("query", ["?by=-1", "?by=x", "?to=x", "?to=nan", "?to=inf", "?to=0"])
 def test_time_only_goes_forward(query: str) -> None:
     refusal = b"The time is 2026-01-01T00:00:00.000Z already: it only goes forward."
