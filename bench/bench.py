@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """flarebed beside `wrangler dev`, the same routes under the same load, alternating; run by run.sh, which has the tools.
 
-    bench.py [--quick] [--only LABEL ...] [--parts PART ...] [--check]
+    bench.py [--quick] [--only LABEL ...] [--parts PART ...] [--routes ROUTE ...] [--rounds N] [--check]
 
+In a round each route takes five seconds a server, the parts queue and inside half a minute more; while others use the
+machine it waits for them, several times as long. Six routes, these parts, four servers and two rounds: eight minutes.
 A figure of a shared machine means little, a ratio from one run more. Linux; needs wrk, Node and wrangler.
 """
 
@@ -18,6 +20,7 @@ from pathlib import Path
 import sections
 from check import check
 from inside import inside
+from load import ROUTES
 from machine import Result
 from sections import FULL, QUICK, Effort
 from server import Server, Target
@@ -58,9 +61,10 @@ def targets() -> tuple[Target, ...]:
 
 BINDINGS = (sections.queue, sections.workflows, sections.reload)
 PARTS = ("cold", "routes", "inside", "queue", "workflows", "reload", "crash")
+NAMES = tuple(route.name for route in ROUTES)
 
 
-def measure(server: Server, effort: Effort, parts: Container[str]) -> Result:
+def measure(server: Server, effort: Effort, parts: Container[str], names: Container[str]) -> Result:
     """One run on fresh state."""
     server.clear()
     try:
@@ -72,7 +76,7 @@ def measure(server: Server, effort: Effort, parts: Container[str]) -> Result:
             result["cold"] = sections.cold_start(server, effort)
         server.start()
         if "routes" in parts:
-            result["routes"] = sections.routes(server, effort)
+            result["routes"] = sections.routes(server, effort, names)
             result["memory_load_mb"] = sections.memory_mb(server)
         if "inside" in parts and server.target.folder == WORKER:
             result["inside"] = inside(server, effort.calls)
@@ -108,6 +112,8 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="about three minutes instead of half an hour")
     parser.add_argument("--only", nargs="*", help="these servers, by label")
     parser.add_argument("--parts", nargs="*", default=PARTS, choices=PARTS, help="measure only these")
+    parser.add_argument("--routes", nargs="*", default=NAMES, choices=NAMES, help="of the part routes, only these")
+    parser.add_argument("--rounds", type=int, help="how often each server is measured (3, with --quick 1)")
     parser.add_argument("--check", action="store_true", help="only see that every route answers right")
     arguments = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
@@ -116,13 +122,14 @@ def main() -> None:
     if arguments.check:
         only_check(servers)
         return
-    effort, rounds = (QUICK, 1) if arguments.quick else (FULL, 3)
+    effort, rounds = (QUICK, arguments.rounds or 1) if arguments.quick else (FULL, arguments.rounds or 3)
     results: dict[str, list[Result]] = {target.label: [] for target in chosen}
     for number in range(rounds):
         for server in servers:
             print(f"round {number + 1} of {rounds}: {server.target.label}", file=sys.stderr, flush=True)
             left_out = {"crash"} if number or arguments.quick else set()
-            results[server.target.label].append(measure(server, effort, set(arguments.parts) - left_out))
+            parts = set(arguments.parts) - left_out
+            results[server.target.label].append(measure(server, effort, parts, arguments.routes))
         (BUILD / "results.json").write_text(json.dumps(results, indent=1), encoding="utf-8")
     print(table(results))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import statistics
 import time
+from collections.abc import Container
 from dataclasses import dataclass
 from functools import partial
 
@@ -49,11 +50,11 @@ def cold_start(server: Server, effort: Effort) -> Result:
     return {"start_s": round(statistics.median(starts), 3), "stop_s": round(statistics.median(stops), 3)}
 
 
-def routes(server: Server, effort: Effort) -> dict[str, Result]:
-    """Medians by "route@connections"."""
+def routes(server: Server, effort: Effort, names: Container[str]) -> dict[str, Result]:
+    """Medians by "route@connections", of the routes of these names."""
     found: dict[str, Result] = {}
     for route in ROUTES:
-        if server.target.bare and not route.bare:
+        if route.name not in names or (server.target.bare and not route.bare):
             continue
         load(server, route, 4, 1)  # warm-up
         for connections in (1, 32):

@@ -1,4 +1,4 @@
-"""The results as tables: every server's figure with flarebed's ratio to wrangler's two forms, and calls in process."""
+"""The results as tables: every server's figure with flarebed's ratios to wrangler's two forms, and calls in process."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from machine import Result
 
 WRANGLERS = ("wrangler", "wrangler tuned")
 OURS = "flarebed"
+FULL = "flarebed FULL"
+RATIOS = tuple((ours, wrangler) for ours in (OURS, FULL) for wrangler in WRANGLERS)
 
 
 @dataclass(frozen=True)
@@ -55,12 +57,13 @@ def figure(runs: list[Result], path: tuple[str, ...]) -> float:
 
 def table(results: dict[str, list[Result]]) -> str:
     labels = list(results)
-    lines = heading("", *labels, *(f"x {name}" for name in WRANGLERS))
+    compared = [pair for pair in RATIOS if set(pair) <= set(labels)]
+    lines = heading("", *labels, *(f"{ours} x {wrangler}" for ours, wrangler in compared))
     for row in ROWS:
         figures = {label: figure(runs, row.path) for label, runs in results.items()}
         if not all(map(math.isnan, figures.values())):
             cells = [shown(figures[label]) for label in labels]
-            lines.append(line(row.name, *cells, *(ratio(figures, name, row.smaller) for name in WRANGLERS)))
+            lines.append(line(row.name, *cells, *(ratio(figures, *pair, row.smaller) for pair in compared)))
     return "\n".join([*lines, "", *in_process(results), *crashes(results), *failures(results)])
 
 
@@ -90,11 +93,11 @@ def shown(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
-def ratio(figures: dict[str, float], wrangler: str, smaller: bool) -> str:
-    theirs, ours = figures.get(wrangler, math.nan), figures.get(OURS, math.nan)
-    if math.isnan(theirs) or math.isnan(ours) or not ours:
+def ratio(figures: dict[str, float], of: str, to: str, smaller: bool) -> str:
+    ours, theirs = figures[of], figures[to]
+    if math.isnan(theirs) or math.isnan(ours) or not ours or not theirs:
         return "-"
-    return f"{theirs / ours if smaller else ours / theirs:.1f}"
+    return f"{theirs / ours if smaller else ours / theirs:.2f}"
 
 
 def crashes(results: dict[str, list[Result]]) -> list[str]:
