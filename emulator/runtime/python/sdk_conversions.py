@@ -2,7 +2,8 @@
 
 The SDK walks over a value three times, and asks each part what it might be. Most values are plain data (text, numbers,
 null, lists and objects of them) or bindings, for which one pass gives the same; anything else goes the SDK's own way,
-and so does everything with an SDK that is not known here. Both ways are compared in the tests.
+and so does everything with an SDK that is not known here. What a call gives is wrapped on a short way too. Both ways
+are compared in the tests. `HostModules.installed` has the SDK's module changed.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ def shorten(rpc: ModuleType) -> None:
     if hashlib.sha256(Path(rpc.__file__).read_bytes()).hexdigest()[:16] in KNOWN:
         rpc.python_to_rpc = _to_rpc(rpc.python_to_rpc, rpc._BindingWrapper)  # type: ignore[attr-defined]
         rpc.python_from_rpc = _from_rpc(rpc.python_from_rpc, rpc.JsDict)  # type: ignore[attr-defined]
+        rpc._BindingWrapper._convert_result = _result(rpc._BindingWrapper._convert_result)
 
 
 def _to_rpc(long_way: Callable[[Any], Any], wrapper: type) -> Callable[[Any], Any]:
@@ -79,6 +81,23 @@ def _from_rpc(long_way: Callable[[Any], Any], js_dict: Callable[[Any], Any]) -> 
         return obj if isinstance(obj, BindingProxy) else long_way(obj)
 
     return python_from_rpc
+
+
+def _result(long_way: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """For a binding's object that a call gives, such as a statement: what becomes of one becomes of all of its type."""
+    wrapped: set[type] = set()
+
+    @functools.wraps(long_way)
+    def convert_result(self: Any, result: Any) -> Any:
+        kind = type(result)
+        if kind in wrapped:
+            return self.__class__(result)
+        converted = long_way(self, result)
+        if isinstance(result, BindingProxy) and not callable(result) and type(converted) is type(self):
+            wrapped.add(kind)
+        return converted
+
+    return convert_result
 
 
 def _outwards(wrapper: type) -> Callable[[Any], Any]:

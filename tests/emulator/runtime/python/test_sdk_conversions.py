@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib
 import re
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +13,7 @@ import pytest
 from flarebed.bindings.values import UNDEFINED, ArrayBuffer, BigInt, Date, Error, Map, Set, View
 from flarebed.emulator.runtime.python.modules import HostModules
 from flarebed.emulator.runtime.python.proxy import JsProxy, from_python, to_python
+from flarebed.emulator.runtime.python.sdk_conversions import shorten
 
 HostModules.installed()
 RPC = importlib.import_module("workers.rpc")
@@ -106,6 +109,44 @@ def test_a_list_in_itself_is_too_deep_for_both() -> None:
 
 class Box:
     """What a binding class looks like to the runtime."""
+
+
+class Stub(Box):
+    """One that may be called."""
+
+
+class Other(RPC._BindingWrapper):
+    """The wrapper of another binding."""
+
+
+def test_what_a_binding_gives_is_wrapped_as_the_sdk_wraps_it_also_the_second_time() -> None:
+    to_python(Stub()).__class__.__call__ = lambda self: None
+    for wrapper in (RPC._BindingWrapper, Other, RPC._RpcStubWrapper, RPC._BindingWrapper):
+        for result in (to_python(Box()), to_python(Stub()), to_python([1, {"a": None}]), to_python(Date(5.0)), "text"):
+            for _ in range(2):
+                short = wrapper(None)._convert_result(result)
+                long = wrapper._convert_result.__wrapped__(wrapper(None), result)
+                assert type(short) is type(long)
+                assert getattr(short, "_binding", short) == getattr(long, "_binding", long)
+
+
+SDK = """
+class JsDict(dict): ...
+class _BindingWrapper:
+    def _convert_result(self, result): ...
+def python_to_rpc(value): ...
+def python_from_rpc(value): ...
+"""
+
+
+def test_an_sdk_that_is_not_known_stays_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "rpc_of_tomorrow.py").write_text(SDK)
+    monkeypatch.syspath_prepend(tmp_path)
+    rpc = importlib.import_module("rpc_of_tomorrow")
+    before = {**vars(rpc)}, {**vars(rpc._BindingWrapper)}
+    shorten(rpc)
+    assert ({**vars(rpc)}, {**vars(rpc._BindingWrapper)}) == before
+    del sys.modules["rpc_of_tomorrow"]
 
 
 @pytest.mark.parametrize("part", [lambda value: value, *PARTS])
