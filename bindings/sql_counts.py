@@ -10,6 +10,7 @@ one is taken (`sql_linear.py`). What differs is listed in docs/d1.md and tests/b
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 from typing import Any, Final
 
 from flarebed.bindings.sql_linear import Form, Known, Relation, System, valued
@@ -19,6 +20,7 @@ from flarebed.bindings.sql_runs import assumptions, facts, surprises
 _READS: Final = frozenset({"SeekRowid", "NotExists", "Rewind", "Last", "Sort", "SorterSort", "VNext"})
 _STEP_COUNTERS: Final = {1: "FULLSCAN_STEP", 3: "AUTOINDEX"}
 _STATUS: Final = ("FULLSCAN_STEP", "AUTOINDEX", "SORT", "VM_STEP")
+_status_of: Final = itemgetter(*(f"SQLITE_STMTSTATUS_{name}" for name in _STATUS))
 _COUNTS_CHANGE: Final = 0x01
 _IS_NOOP: Final = 0x40
 _INDEX_FILL_READS: Final = 2
@@ -73,17 +75,15 @@ class Cost:
         self, status: Mapping[str, int], rows: Sequence[Sequence[Any]], changes: int, total: int
     ) -> tuple[int, int]:
         """Rows read and written; `changes` are those of the statement itself, `total` with its triggers'."""
-        measures = {"": 1, "rows": len(rows), "changes": changes, "total": total}
-        for name, column in self._columns.items():
-            measures[name] = rows[0][column] if rows else 0
-        if self.needs_status:
-            measures |= {name: status.get(f"SQLITE_STMTSTATUS_{name}", 0) for name in _STATUS}
-        key = tuple(measures.values())
-        if key not in self._answers:
+        cells = [rows[0][column] if rows else 0 for column in self._columns.values()] if self._columns else ()
+        measured = (1, len(rows), changes, total, *cells, *(_status_of(status) if self.needs_status else ()))
+        answer = self._answers.get(measured)
+        if answer is None:
             if len(self._answers) >= _ANSWERS:
                 self._answers.clear()
-            self._answers[key] = self._answer(measures)
-        return self._answers[key]
+            names = ("", "rows", "changes", "total", *self._columns, *_STATUS)
+            answer = self._answers[measured] = self._answer(dict(zip(names, measured, strict=False)))
+        return answer
 
     def _answer(self, measures: Mapping[str, int]) -> tuple[int, int]:
         if self._closed is not None:
