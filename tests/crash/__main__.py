@@ -8,8 +8,8 @@ import random
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import asdict, replace
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,13 +20,13 @@ from tests.crash.campaign import (
     Stage,
     Story,
     again_and_again,
-    evenly,
     every_point,
     spread,
     told_side_by_side,
 )
 from tests.crash.command import WorkflowRounds
 from tests.crash.data_command import DataRounds
+from tests.crash.data_sabotage import Shown
 from tests.crash.rounds import played
 from tests.crash.sabotage import SABOTAGES
 from tests.crash.scenarios import SCENARIOS, Scenario
@@ -73,7 +73,7 @@ def planned(options: Any) -> list[Job]:
     if options.only_command:
         return []
     if options.sabotage:
-        return [partial(sabotaged, name) for name in SABOTAGES]
+        return [partial(sabotaged, sabotage, shown) for sabotage, shown in SABOTAGES.items()]
     scenarios = [SCENARIOS[name] for name in options.only or SCENARIOS]
     return [partial(few if options.few else long, options, scenarios, share) for share in range(options.jobs)]
 
@@ -83,16 +83,14 @@ def few(options: Any, scenarios: list[Scenario], share: int, stage: Stage) -> It
         yield from spread(stage, scenario, options.few)
 
 
-def sabotaged(name: str, stage: Stage) -> Iterator[Story]:
-    """In this process only, and after it was seen how a life ends."""
-    sabotage, scenario_name = SABOTAGES[name]
-    scenario = SCENARIOS[scenario_name]
-    few = sorted(evenly(stage, scenario, 24), key=lambda story: -len(story.faults))
-    stories = [*few, *every_point(stage, scenario)]
+def sabotaged(sabotage: Callable[[], None], shown: Shown, stage: Stage) -> Iterator[Story]:
+    """In this process only, and after it was seen how a life ends; until it is seen."""
+    oracle = stage.oracle(shown.scenario)
+    again = [oracle.soon(0)] if shown.is_killed_again else []
     sabotage()
-    for story in stories:
-        if not stage.has_found:
-            yield replace(story, sabotage=name)
+    for fault in reversed(oracle.faults(opening=False)):
+        if fault.side == shown.side and not stage.has_found:
+            yield Story(shown.scenario, [fault, *again], sabotage=sabotage.__name__)
 
 
 def long(options: Any, scenarios: list[Scenario], share: int, stage: Stage) -> Iterator[Story]:

@@ -74,10 +74,9 @@ class Oracle:
     writes: int
     notes: int
 
-    def place(self, fault: Fault) -> tuple[float, str]:
-        """How far in the life it is, roughly, from 0 to 1; and its side."""
-        of = {WRITING: self.writes, FULL: self.writes, NOTED: self.notes, CLOSED: self.notes}
-        return fault.number / of.get(fault.side, self.commits), fault.side
+    def soon(self, index: int) -> Fault:
+        """Some commits after the next start."""
+        return Fault(self.opening - MADE + 1 + index, AFTER)
 
     def faults(self, *, opening: bool = True, writes: int | None = None) -> list[Fault]:
         """All there are, from the beginning of a life, or of its script, to its end; or not all writes, but so many."""
@@ -178,16 +177,7 @@ def spread(stage: Stage, scenario: Scenario, count: int) -> Iterator[Story]:
     for index in range(count):
         of_a_side = by_side[sides[(first + index) % len(sides)]]
         fault = of_a_side[(2 * index + 1) * len(of_a_side) // (2 * count)]
-        yield Story(scenario.name, [fault, *([Fault(oracle.opening - MADE + 1 + index, AFTER)] if index % 2 else [])])
-
-
-def evenly(stage: Stage, scenario: Scenario, count: int) -> Iterator[Story]:
-    """As many, in the order of their place, whatever their sort."""
-    oracle = stage.oracle(scenario.name)
-    faults = sorted(oracle.faults(opening=False, writes=SOME_WRITES), key=oracle.place)
-    for index in range(count):
-        fault = faults[(2 * index + 1) * len(faults) // (2 * count)]
-        yield Story(scenario.name, [fault, *([Fault(oracle.opening - MADE + 1 + index, AFTER)] if index % 2 else [])])
+        yield Story(scenario.name, [fault, *([oracle.soon(index)] if index % 2 else [])])
 
 
 def again_and_again(stage: Stage, scenario: Scenario, dice: random.Random) -> Story:

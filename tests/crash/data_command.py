@@ -19,6 +19,7 @@ class DataRounds(Rounds):
     def copied(self) -> None:
         """On real time it is to be quick."""
         edit(self.folder / "src" / self.entry, "SECONDS = 0.5", "SECONDS = 0.01")
+        edit(self.folder / "src" / self.entry, "delaySeconds=2", "delaySeconds=1")
         edit(self.folder / self.config, '"max_batch_timeout": 1', '"max_batch_timeout": 0')
 
     def prepare(self, running: Running) -> None:

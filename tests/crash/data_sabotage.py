@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 from flarebed.bindings.kv.namespace import Namespace
 from flarebed.bindings.queues.backlog import Backlog, Lease
 from flarebed.bindings.queues.consumer import Consumer, Ending
 from flarebed.bindings.sql import SqlDatabase
 from flarebed.bindings.store import Database
+from tests.crash.faults import AFTER, BEFORE, NOTED, REFUSED, Side
+
+
+class Shown(NamedTuple):
+    """In which scenario a sabotage shows, and at what sort of points; some only if the next life is killed too."""
+
+    scenario: str
+    side: Side
+    is_killed_again: bool = False
 
 
 def forgets_what_is_in_delivery() -> None:
@@ -63,7 +72,7 @@ def buries_after_the_end() -> None:
     end = Consumer._end
 
     async def late(self: Consumer, ending: Ending) -> None:
-        self._backlog.settle(ending.lease, ending.retries)
+        self._backlog.settle(ending.lease, ending.again)
         await self._backlog.durable()
         await end(self, ending)
 
@@ -108,10 +117,10 @@ def replaces_a_value_in_two_steps() -> None:
 def reads_what_is_not_committed() -> None:
     get = Namespace.get
 
-    def too_early(self: Namespace, key: str) -> Any:
+    def too_early(self: Namespace, key: str, *rest: Any) -> Any:
         flush, Database.flush = Database.flush, lambda self: None  # type: ignore[method-assign]
         try:
-            return get(self, key)
+            return get(self, key, *rest)
         finally:
             Database.flush = flush  # type: ignore[method-assign]
 
@@ -126,16 +135,15 @@ def commits_each_statement() -> None:
     SqlDatabase.transaction = none  # type: ignore[method-assign]
 
 
-DATA_SABOTAGES = {
-    forgets_what_is_in_delivery: "sends",
-    tells_before_it_has_ended: "sends",
-    does_not_end_deliveries: "sends",
-    does_not_count_interrupted_deliveries: "sends",
-    buries_after_the_end: "dying",
-    delivers_what_is_not_leased: "sends",
-    stores_a_batch_in_parts: "sends",
-    replaces_a_value_in_two_steps: "puts",
-    reads_what_is_not_committed: "puts",
-    commits_each_statement: "rows",
+DATA_SABOTAGES: Final[dict[Callable[[], None], Shown]] = {
+    forgets_what_is_in_delivery: Shown("sends", NOTED),
+    tells_before_it_has_ended: Shown("sends", BEFORE),
+    does_not_end_deliveries: Shown("sends", NOTED),
+    does_not_count_interrupted_deliveries: Shown("sends", NOTED),
+    buries_after_the_end: Shown("dying", AFTER),
+    delivers_what_is_not_leased: Shown("sends", REFUSED),
+    stores_a_batch_in_parts: Shown("sends", AFTER),
+    replaces_a_value_in_two_steps: Shown("puts", AFTER),
+    reads_what_is_not_committed: Shown("puts", BEFORE),
+    commits_each_statement: Shown("rows", AFTER),
 }
-"""And the scenario in which each shows."""

@@ -103,13 +103,17 @@ def _whole(connection: apsw.Connection, key: int, seq: int, name: str, place: by
 
 
 def read(state: Path) -> Snapshot:
-    """Of the state folder; empty if the process was killed before it made the tables."""
+    """Of the state folder, at one moment, for it may be in use: an event leaves its table as a wait's step gets it.
+
+    Empty if the process was killed before it made the tables.
+    """
     path = state / JOURNAL
     found = Snapshot()
     if not path.exists():
         return found
     connection = apsw.Connection(str(path))
     try:
+        connection.execute("BEGIN")
         for name, key, status, output, *row in connection.execute(_INSTANCES):
             found.instances[name] = InstanceRow(key, status, None if output is None else decode(output), *row)
         for key, kind, name, count, *row, seq in list(connection.execute(_STEPS)):

@@ -32,8 +32,8 @@ class Delivered:
     """One message in one queue.
 
     `life` and `pid` are of its last delivery, which its Worker has acknowledged (`is_acked`), and of which the log has
-    told (`is_told`). `failed` are the attempts that its row counts. It `may_repeat` if a death has left it in two
-    queues while it was redriven.
+    told (`is_told`). `failed` are the attempts that its row counts. It `may_repeat` if a death, or a write that
+    failed, has left it in two queues while it was redriven.
     """
 
     queue: str
@@ -66,6 +66,8 @@ class Queues:
     _messages: dict[tuple[str, str], Delivered] = field(default_factory=dict)
     _paused: set[str] = field(default_factory=set)
     _redriven: dict[str, str] = field(default_factory=dict)
+    _half_redriven: set[str] = field(default_factory=set)
+    _sent_to: dict[str, str] = field(default_factory=dict)
     _said: list[Note] = field(default_factory=list)
     _life: int = 0
 
@@ -79,6 +81,7 @@ class Queues:
             case {"is": "asks", "action": "send"}:
                 self._sent[note["number"]] = Sent(note["bodies"])
                 self._due_ms |= dict.fromkeys(note["bodies"], note["due_ms"])
+                self._sent_to |= dict.fromkeys(note["bodies"], note["queue"])
             case {"is": "acked", "action": "send"}:
                 self.counts["messages"] += len(note["bodies"])
                 self._sent[note["number"]].is_acked = True
@@ -90,6 +93,8 @@ class Queues:
                 self._paused.discard(queue)
             case {"is": "asks", "action": "redrive", "source": source, "target": target}:
                 self._redriven[source] = target
+            case {"is": "failed", "action": "redrive", "source": source}:
+                self._half_redriven.add(source)
             case {"is": "got"}:
                 self._hear_of_delivery(note)
             case {"is": "says"}:
@@ -102,6 +107,7 @@ class Queues:
     def _hear_of_delivery(self, note: Note) -> None:
         self.counts["deliveries"] += 1
         message = self._message(note["queue"], note["message"], note["body"])
+        message.may_repeat |= self._sent_to[message.body] in self._half_redriven
         is_other = note["pid"] != message.pid
         is_over = message.is_gone or message.is_told or (message.is_acked and not is_other)
         if is_over and not message.may_repeat:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from typing import Any, Final
 
 from flarebed.bindings.store import Database
 from flarebed.bindings.workflows.history import History
 from flarebed.bindings.workflows.journal import Journal
 from flarebed.bindings.workflows.run import Run
 from flarebed.bindings.workflows.workflow import Workflow
-from tests.crash.data_sabotage import DATA_SABOTAGES
+from tests.crash.data_sabotage import DATA_SABOTAGES, Shown
+from tests.crash.faults import AFTER, BEFORE, NOTED, REFUSED
 
 
 def answers_before_it_is_durable() -> None:
@@ -52,7 +53,7 @@ def forgets_interrupted_attempts() -> None:
 
 
 def does_a_recorded_step_again() -> None:
-    Run.find = lambda self, kind, name, count: None  # type: ignore[method-assign]
+    _forget_all("do")
 
 
 def leaves_what_was_running() -> None:
@@ -74,27 +75,28 @@ def goes_on_from_what_was_rolled_back() -> None:
 
 
 def undoes_again() -> None:
+    _forget_all("rollback")
+
+
+def _forget_all(forgotten: str) -> None:
+    """Of this kind of steps."""
     find = Run.find
 
     def forgetful(self: Run, kind: str, name: str, count: int) -> Any:
-        return None if kind == "rollback" else find(self, kind, name, count)
+        return None if kind == forgotten else find(self, kind, name, count)
 
     Run.find = forgetful  # type: ignore[method-assign]
 
 
-SABOTAGES = {
-    sabotage.__name__: (sabotage, scenario)
-    for sabotage, scenario in {
-        answers_before_it_is_durable: "crowd",
-        takes_an_event_before_its_wait_has_it: "crowd",
-        keeps_an_event_that_was_delivered: "crowd",
-        forgets_interrupted_attempts: "crowd",
-        does_a_recorded_step_again: "crowd",
-        leaves_what_was_running: "crowd",
-        moves_a_wake_time: "crowd",
-        goes_on_from_what_was_rolled_back: "crowd",
-        undoes_again: "rolled_back",
-        **DATA_SABOTAGES,
-    }.items()
+SABOTAGES: Final = {
+    answers_before_it_is_durable: Shown("crowd", BEFORE),
+    takes_an_event_before_its_wait_has_it: Shown("crowd", AFTER),
+    keeps_an_event_that_was_delivered: Shown("crowd", NOTED),
+    forgets_interrupted_attempts: Shown("crowd", NOTED),
+    does_a_recorded_step_again: Shown("effects", NOTED),
+    leaves_what_was_running: Shown("crowd", NOTED),
+    moves_a_wake_time: Shown("crowd", NOTED, is_killed_again=True),
+    goes_on_from_what_was_rolled_back: Shown("crowd", REFUSED),
+    undoes_again: Shown("terminated_and_rolled_back", AFTER),
+    **DATA_SABOTAGES,
 }
-"""By name, with the scenario in which each shows."""

@@ -41,7 +41,8 @@ class Flow(WorkflowEntrypoint):
             note(self.env, "after")
 
         await before()
-        await step.sleep("nap", "2 seconds")
+        while not Path(self.env.GO + " on").exists():
+            await step.sleep("nap", "1 second")
         await after()
 
 
@@ -85,7 +86,7 @@ class Place:
 
 def test_while_an_instance_sleeps_and_three_messages_wait(tmp_path: Path) -> None:
     place = Place(tmp_path, batch_size=4, batch_timeout_s=60)
-    place.go.touch()
+    place.go.touch()  # for the batch; the instance naps until "go on" is there
     with dev(place.folder) as running:
         for path in ("/create", "/send/1", "/send/2", "/send/3"):
             assert running.get(path) == "v0 h0 hello"
@@ -104,6 +105,8 @@ def test_while_an_instance_sleeps_and_three_messages_wait(tmp_path: Path) -> Non
         assert running.get() == "v2 h1 hola"
         (tmp_path / ".wrangler" / "state" / "noise.py").write_text("1 / 0\n")
         assert running.get("/send/4") == "v2 h1 hola"
+        until(lambda: len(place.notes()) == 3)
+        place.go.with_name("go on").touch()
         until(lambda: len(place.notes()) == 4)
         running.stop()
         assert "".join(running.output).count("Reloaded") == 5
