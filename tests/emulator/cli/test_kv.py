@@ -237,6 +237,6 @@ def test_a_file_that_does_not_know_its_id_is_listed_by_its_name(kv: Kv) -> None:
 def test_what_can_not_be_read_or_written_is_told(kv: Kv) -> None:
     code, _, err = kv("namespace", "create", "\udcff")
     assert (code, err) == (1, "✘ [ERROR] '\\udcff' is not text in UTF-8.\n")
-    file = Path(".wrangler/state/flarebed/kv/broken.sqlite")
+    file = kv.state / "flarebed" / "kv" / "broken.sqlite"
     file.mkdir(parents=True)
-    assert kv.refused("namespace", "list").startswith(f"The state in {file.absolute()} can't be used: ")
+    assert kv.refused("namespace", "list").startswith(f"The state in {file} can't be used: ")
