@@ -124,6 +124,7 @@ async def served(
     variables: dict[str, str] | None = None,
     outbound: Callable[[], httpx.AsyncClient] | None = None,
     start_ms: float = START_MS,
+    synchronous: str = "NORMAL",
 ) -> AsyncIterator[Served]:
     """The Worker of `folder`'s config, with its state in `state`; again with the same state is a restart."""
     loop = asyncio.get_running_loop()
@@ -135,6 +136,7 @@ async def served(
         log=lambda level, text: logged.append((level, text)),
         clock=clock,
         outbound=outbound,
+        synchronous=synchronous,
     )
     log = Log(loop, "none")
     try:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.oracle import data
-from tests.oracle.suite import Suite
+from tests.oracle.suite import Questions, Suite
 from tests.oracle.suites import SUITES
 
 
@@ -53,18 +53,24 @@ def compare(suite: Suite, wrangler: str | None, *, record: bool) -> int:
 def _theirs(suite: Suite, wrangler: str) -> dict[str, Any]:
     """Real time passes: what is not as recorded is asked once more, alone; what is new is not."""
     recorded = data.read(data.answers_of(suite.name))
-    names = list(suite.questions)
-    with suite.theirs(wrangler) as answer, ThreadPoolExecutor(suite.at_a_time) as several:
-        answers = dict(zip(names, several.map(answer, names, suite.questions.values()), strict=True))
-        for name, question in suite.questions.items():
-            if name in recorded and data.text(answers[name]) != data.text(recorded[name]):
-                answers[name] = answer(name, question)
-    return answers
+    answers = _asked(suite, wrangler, suite.questions, suite.at_a_time)
+    other = [name for name in answers if name in recorded and data.text(answers[name]) != data.text(recorded[name])]
+    return answers | _asked(suite, wrangler, {name: suite.questions[name] for name in other}, 1)
+
+
+def _asked(suite: Suite, wrangler: str, questions: Questions, at_a_time: int) -> dict[str, Any]:
+    if not questions:
+        return {}
+    with suite.theirs(wrangler, questions) as answer, ThreadPoolExecutor(at_a_time) as several:
+        return dict(zip(questions, several.map(answer, questions, questions.values()), strict=True))
 
 
 def _mine(suite: Suite) -> dict[str, Any]:
-    with tempfile.TemporaryDirectory() as folder, suite.ours(Path(folder)) as answer:
-        return {name: answer(name, question) for name, question in suite.questions.items()}
+    answers: dict[str, Any] = {}
+    for questions in suite.parts():
+        with tempfile.TemporaryDirectory() as folder, suite.ours(Path(folder), questions) as answer:
+            answers |= {name: answer(name, question) for name, question in questions.items()}
+    return answers
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -10,22 +10,33 @@ from pathlib import Path
 from typing import Any
 
 Question = dict[str, Any]
+Questions = Mapping[str, Question]
 Answering = Callable[[str, Question], Any]
 """The answer to the question of that name."""
 Reasons = Mapping[str, tuple[str, ...]]
 """By reason, the patterns (of `fnmatch`) of the names of questions; each has to be of use."""
+PART = 100
 
 
 @dataclass(frozen=True, eq=False)
 class Suite:
-    """`theirs` wants the command of wrangler, and may be asked from `at_a_time` threads; `ours` a folder for state."""
+    """Each side is opened for the questions that it gets, each of them once: nothing is left of another's.
+
+    `theirs` wants the command of wrangler, and may be asked from `at_a_time` threads; `ours` a folder for state.
+    """
 
     name: str
-    questions: Mapping[str, Question]
+    questions: Questions
     reasons: Reasons
-    theirs: Callable[[str], AbstractContextManager[Answering]]
-    ours: Callable[[Path], AbstractContextManager[Answering]]
+    theirs: Callable[[str, Questions], AbstractContextManager[Answering]]
+    ours: Callable[[Path, Questions], AbstractContextManager[Answering]]
     at_a_time: int
+
+    def parts(self) -> Sequence[Questions]:
+        """All questions, in parts that are each a session of ours: a database of its own for every question of a part
+        is not too many open files."""
+        questions = list(self.questions.items())
+        return [dict(questions[start : start + PART]) for start in range(0, len(questions), PART)]
 
     def reasons_of(self, question: str) -> list[str]:
         """Why the answer to `question` may differ."""

@@ -5,19 +5,22 @@ Where the two differ, on purpose, the reason is in the suite's differences.py, a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import ExitStack
 from fnmatch import fnmatchcase
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.oracle import data
-from tests.oracle.suite import Answering, Suite
+from tests.oracle.suite import Questions, Suite
 from tests.oracle.suites import SUITES
 
-ALL = [pytest.param(suite, name, id=f"{suite.name}: {name}") for suite in SUITES for name in suite.questions]
+PARTS = [
+    pytest.param(suite, questions, id=f"{suite.name} {at}")
+    for suite in SUITES
+    for at, questions in enumerate(suite.parts())
+]
 each_suite = pytest.mark.parametrize("suite", SUITES, ids=lambda suite: suite.name)
 
 
@@ -31,25 +34,13 @@ def differences(suite: Suite) -> dict[str, Any]:
     return data.read(data.differences_of(suite.name))
 
 
-@pytest.fixture(scope="module")
-def ours(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """By suite, what answers: opened when it is first asked."""
-    opened: dict[str, Answering] = {}
-    with ExitStack() as stack:
-
-        def of(suite: Suite) -> Answering:
-            if suite.name not in opened:
-                folder = tmp_path_factory.mktemp(suite.name)
-                opened[suite.name] = stack.enter_context(suite.ours(folder))
-            return opened[suite.name]
-
-        yield of
-
-
-@pytest.mark.parametrize(("suite", "name"), ALL)
-def test_answer(suite: Suite, name: str, ours: Any) -> None:
-    expected = differences(suite).get(name, answers(suite)[name])
-    assert data.text(ours(suite)(name, suite.questions[name])) == data.text(expected)
+@pytest.mark.parametrize(("suite", "questions"), PARTS)
+def test_answers(suite: Suite, questions: Questions, tmp_path: Path) -> None:
+    """A session for a hundred questions: one for each would take most of the time."""
+    with suite.ours(tmp_path, questions) as answer:
+        given = {name: data.text(answer(name, question)) for name, question in questions.items()}
+    expected = {name: data.text(differences(suite).get(name, answers(suite)[name])) for name in questions}
+    assert {name: text for name, text in given.items() if text != expected[name]} == {}
 
 
 @each_suite

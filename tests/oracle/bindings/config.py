@@ -1,45 +1,47 @@
 """The wrangler config of the Workers that are asked: on both sides the same bindings.
 
-A question about KV or D1 finds its namespace or database emptied; each lane, in which one question follows the other,
-has its own.
-A question about queues has a queue to itself, with the consumer that it wants, and that queue's dead letter queue.
+Each question has a namespace, a database and a queue to itself, as far as it asks for them; the queue with the consumer
+that it wants, and its dead letter queue.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
-from tests.oracle.suite import Question
+from tests.oracle.suite import Question, Questions
 
 DATE = "2026-11-01"
 
 
-def config(main: str, questions: Mapping[str, Question], lanes: int, flags: tuple[str, ...]) -> dict[str, Any]:
+def config(main: str, questions: Questions, flags: tuple[str, ...]) -> dict[str, Any]:
+    namespaces: list[dict[str, Any]] = []
+    databases: list[dict[str, Any]] = []
     producers: list[dict[str, Any]] = []
     consumers: list[dict[str, Any]] = []
     for number, question in enumerate(questions.values()):
-        if is_about("Q", question):
-            queue = names(number, 0, question)["Q"]
-            producers += [{"binding": queue, "queue": queue}, {"binding": f"{queue}-dead", "queue": f"{queue}-dead"}]
+        named = names(number, question)
+        if namespace := named.get("KV"):
+            namespaces.append({"binding": namespace, "id": namespace})
+        if database := named.get("DB"):
+            databases.append({"binding": database, "database_name": database, "database_id": database})
+        if queue := named.get("Q"):
+            producers += [{"binding": each, "queue": each} for each in (queue, named.get("DEAD")) if each]
             consumers += _consumers(queue, question.get("consumer"))
     return {
         "name": "oracle",
         "main": main,
         "compatibility_date": DATE,
         "compatibility_flags": list(flags),
-        "kv_namespaces": [{"binding": f"KV{lane}", "id": f"kv{lane}"} for lane in range(lanes)],
-        "d1_databases": [
-            {"binding": f"DB{lane}", "database_name": f"db{lane}", "database_id": f"db{lane}"} for lane in range(lanes)
-        ],
+        "kv_namespaces": namespaces,
+        "d1_databases": databases,
         "queues": {"producers": producers, "consumers": consumers},
     }
 
 
-def names(number: int, lane: int, question: Question) -> dict[str, str]:
+def names(number: int, question: Question) -> dict[str, str]:
     """By what a question calls them, the bindings that it gets; `number` is its own."""
-    all_ = {"KV": f"KV{lane}", "DB": f"DB{lane}", "Q": f"q{number}", "DEAD": f"q{number}-dead"}
-    return {name: binding for name, binding in all_.items() if is_about(name, question) or name == "DEAD"}
+    all_ = {"KV": f"kv{number}", "DB": f"db{number}", "Q": f"q{number}", "DEAD": f"q{number}-dead"}
+    return {name: binding for name, binding in all_.items() if is_about(name, question)}
 
 
 def is_about(name: str, question: Question) -> bool:

@@ -4,65 +4,50 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from queue import SimpleQueue
 from typing import Any
 
 from tests.oracle.bindings.config import config, names
 from tests.oracle.bindings.differences import REASONS
 from tests.oracle.bindings.questions import QUESTIONS, QUESTIONS_WITH_FLAGS
 from tests.oracle.bindings.scrubbing import scrubbed
-from tests.oracle.suite import Answering, Question, Suite
+from tests.oracle.suite import Answering, Question, Questions, Suite
 from tests.oracle.wrangler import fetched, running
 from tests.served import served
 
 WORKER = Path(__file__).parent / "worker"
 VALUES = WORKER.parents[1] / "values.js"
-AT_A_TIME = 12
-THEIR_POLL_S = 0.02
-OUR_POLL_S = 0.25
+AT_A_TIME = 24
 OLD_FLAGS = ("no_queue_expose_error_codes",)
 
 
-def _suite(name: str, questions: Mapping[str, Question], flags: tuple[str, ...]) -> Suite:
-    numbers = {each: number for number, each in enumerate(questions)}
-
+def _suite(name: str, all_questions: Questions, flags: tuple[str, ...]) -> Suite:
     @contextmanager
-    def theirs(command: str) -> Iterator[Answering]:
-        lanes: SimpleQueue[int] = SimpleQueue()
-        for lane in range(AT_A_TIME):
-            lanes.put(lane)
+    def theirs(command: str, questions: Questions) -> Iterator[Answering]:
+        asked = _asked(questions)
         files = {
             "worker.js": (WORKER / "worker.js").read_text(encoding="utf-8"),
             "values.js": VALUES.read_text(encoding="utf-8"),
-            "wrangler.json": json.dumps(config("worker.js", questions, AT_A_TIME, flags)),
+            "wrangler.json": json.dumps(config("worker.js", questions, flags)),
         }
         with running(command, files) as url:
-
-            def answer(name: str, question: Question) -> Any:
-                lane = lanes.get()
-                try:
-                    return scrubbed(fetched(url, _asked(question, names(numbers[name], lane, question), THEIR_POLL_S)))
-                finally:
-                    lanes.put(lane)
-
-            yield answer
+            yield lambda name, _: scrubbed(fetched(url, asked[name]))
 
     @contextmanager
-    def ours(folder: Path) -> Iterator[Answering]:
+    def ours(folder: Path, questions: Questions) -> Iterator[Answering]:
+        asked = _asked(questions)
         for path in WORKER.glob("*.py"):
             (folder / path.name).write_text(path.read_text(encoding="utf-8"), encoding="utf-8")
-        here = config("worker.py", questions, 1, ("python_workers", *flags))
+        here = config("worker.py", questions, ("python_workers", *flags))
         (folder / "wrangler.json").write_text(json.dumps(here), encoding="utf-8")
         with asyncio.Runner() as runner:
-            serving = served(folder, folder / "state")
+            serving = served(folder, folder / "state", synchronous="OFF")
             worker = runner.run(serving.__aenter__())
 
-            def answer(name: str, question: Question) -> Any:
-                asked = _asked(question, names(numbers[name], 0, question), OUR_POLL_S)
-                given = runner.run(worker.post("/", asked))
+            def answer(name: str, _: Question) -> Any:
+                given = runner.run(worker.post("/", asked[name]))
                 if given.status != 200:
                     raise AssertionError(given.text)
                 return scrubbed(given.json)
@@ -72,11 +57,13 @@ def _suite(name: str, questions: Mapping[str, Question], flags: tuple[str, ...])
             finally:
                 runner.run(serving.__aexit__(None, None, None))
 
-    return Suite(name, questions, REASONS, theirs, ours, AT_A_TIME)
+    return Suite(name, all_questions, REASONS, theirs, ours, AT_A_TIME)
 
 
-def _asked(question: Question, bindings: dict[str, str], poll_s: float) -> dict[str, Any]:
-    return {"question": question, "names": bindings, "poll_s": poll_s}
+def _asked(questions: Questions) -> dict[str, Any]:
+    """By name, each question with the bindings that it gets."""
+    numbered = enumerate(questions.items())
+    return {name: {"question": question, "names": names(at, question)} for at, (name, question) in numbered}
 
 
 BINDINGS = _suite("bindings", QUESTIONS, ())

@@ -8,7 +8,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from tests.oracle.suite import Answering, Question, Suite
+from tests.oracle.suite import Answering, Question, Questions, Suite
 from tests.oracle.workflows import ours
 from tests.oracle.workflows.differences import REASONS
 from tests.oracle.workflows.production import comparable
@@ -22,7 +22,7 @@ DETAILS = "/cdn-cgi/local/explorer/api/workflows/flow/instances/"
 
 
 @contextmanager
-def _wranglers(command: str) -> Iterator[Answering]:
+def _wranglers(command: str, _: Questions) -> Iterator[Answering]:
     numbers = count(1)
     with running(command, {path.name: path.read_text(encoding="utf-8") for path in FILES}) as url:
 
@@ -37,7 +37,7 @@ def _wranglers(command: str) -> Iterator[Answering]:
 
 
 @contextmanager
-def _ours(folder: Path) -> Iterator[Answering]:
+def _ours(folder: Path, _: Questions) -> Iterator[Answering]:
     numbers = count(1)
 
     def answer(_: str, question: Question) -> Any:

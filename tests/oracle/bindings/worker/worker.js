@@ -2,16 +2,16 @@
 import { revive, shown, thrownText } from "./values.js";
 
 const PATIENCE_S = 20;
+const POLL_S = 0.02;
 const plays = new Map(); // by the name of the queue that a question has to itself
 const pause = (seconds) => new Promise((resolve) => setTimeout(resolve, seconds * 1000));
 
 class Play {
   // `names` has this question's bindings: {KV, DB, Q?}.
-  constructor(env, { question, names, poll_s }) {
+  constructor(env, { question, names }) {
     this.question = question;
     this.env = env;
     this.names = names;
-    this.pollS = poll_s;
     this.made = {};
     this.delivered = [];
     this.startMs = Date.now();
@@ -43,7 +43,7 @@ class Play {
 
   // Until so many batches were delivered.
   async until(batches) {
-    for (let waitedS = 0; this.delivered.length < batches && waitedS < PATIENCE_S; waitedS += this.pollS) await pause(this.pollS);
+    for (let waitedS = 0; this.delivered.length < batches && waitedS < PATIENCE_S; waitedS += POLL_S) await pause(POLL_S);
     return this.delivered.length;
   }
 
@@ -91,34 +91,9 @@ async function thrown(error) {
   };
 }
 
-async function emptyNamespace(kv) {
-  for (let { keys } = await kv.list(); keys.length; { keys } = await kv.list()) {
-    for (const { name } of keys) await kv.delete(name);
-  }
-}
-
-const EVERYTHING = `SELECT * FROM (
-  SELECT type, name FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite%' AND name NOT LIKE '_cf%'
-  UNION ALL SELECT 'rowid', last_insert_rowid() WHERE last_insert_rowid() <> 0
-) ORDER BY type = 'table', name`;
-const KEPT = ["reverse_unordered_selects", "case_sensitive_like", "ignore_check_constraints", "legacy_alter_table", "recursive_triggers"];
-
-// Also last_insert_rowid() begins anew, and what pragmas have set ends.
-async function emptyDatabase(db) {
-  const { results } = await db.prepare(EVERYTHING).all();
-  if (!results.length) return;
-  const things = results.filter(({ type }) => type !== "rowid");
-  const drops = things.map(({ type, name }) => `DROP ${type} IF EXISTS "${name.replaceAll('"', '""')}"`);
-  const zero = ["CREATE TABLE zero (id INTEGER PRIMARY KEY)", "INSERT INTO zero VALUES (0)", "DROP TABLE zero"];
-  const pragmas = KEPT.map((name) => `PRAGMA ${name} = OFF`);
-  await db.batch(["PRAGMA defer_foreign_keys = ON", ...drops, ...zero, ...pragmas].map((sql) => db.prepare(sql)));
-}
-
 export default {
   async fetch(request, env) {
     const asked = await request.json();
-    if (asked.names.KV) await emptyNamespace(env[asked.names.KV]);
-    if (asked.names.DB) await emptyDatabase(env[asked.names.DB]);
     const play = new Play(env, asked);
     if (asked.names.Q) plays.set(asked.names.Q, play);
     const answers = [];

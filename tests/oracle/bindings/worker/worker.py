@@ -6,6 +6,7 @@ The bindings are taken from below the SDK, so that a value means here what it me
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import inspect
 import json
 import math
@@ -17,17 +18,6 @@ from workers import Response, WorkerEntrypoint
 PATIENCE_S = 20
 plays = {}  # by the name of the queue that a question has to itself
 
-EVERYTHING = """SELECT * FROM (
-  SELECT type, name FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite%' AND name NOT LIKE '_cf%'
-  UNION ALL SELECT 'rowid', last_insert_rowid() WHERE last_insert_rowid() <> 0
-) ORDER BY type = 'table', name"""
-KEPT = (
-    "reverse_unordered_selects", "case_sensitive_like", "ignore_check_constraints", "legacy_alter_table",
-    "recursive_triggers",
-)  # fmt: skip
-ZERO = ["CREATE TABLE zero (id INTEGER PRIMARY KEY)", "INSERT INTO zero VALUES (0)", "DROP TABLE zero"]
-
-
 class Play:
     """`names` has this question's bindings: {KV, DB, Q?}."""
 
@@ -35,9 +25,9 @@ class Play:
         self.question = asked["question"]
         self.env = env
         self.names = asked["names"]
-        self.poll_s = asked["poll_s"]
         self.made = {}
         self.delivered = []
+        self.delivery = asyncio.Event()
         self.start_s = time.time()
         self.makers = {
             "$chain": self.follow,
@@ -74,16 +64,18 @@ class Play:
 
     async def until(self, batches):
         """Until so many batches were delivered."""
-        waited_s = 0
-        while len(self.delivered) < batches and waited_s < PATIENCE_S:
-            await asyncio.sleep(self.poll_s)
-            waited_s += self.poll_s
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(PATIENCE_S):
+                while len(self.delivered) < batches:
+                    self.delivery.clear()
+                    await self.delivery.wait()
         return len(self.delivered)
 
     async def consume(self, batch, context):
         place, messages, said = len(self.delivered), [], []
         seen = {"queue": batch.queue, "messages": messages, "said": said}
         self.delivered.append(seen)
+        self.delivery.set()
         for message in batch.messages:
             parts = {name: getattr(message, name) for name in ("id", "timestamp", "attempts", "body")}
             messages.append({name: await shown(part) for name, part in parts.items()})
@@ -125,31 +117,10 @@ async def tried(act, *arguments):
         return await thrown(error)
 
 
-async def empty_namespace(kv):
-    while keys := (await kv.list()).keys.to_py():
-        for key in keys:
-            await kv.delete(key["name"])
-
-
-async def empty_database(db):
-    """Also last_insert_rowid() begins anew, and what pragmas have set ends."""
-    everything = (await db.prepare(EVERYTHING).all()).results.to_py()
-    if not everything:
-        return
-    names = [(each["type"], each["name"].replace('"', '""')) for each in everything if each["type"] != "rowid"]
-    drops = [f'DROP {kind} IF EXISTS "{name}"' for kind, name in names]
-    statements = ["PRAGMA defer_foreign_keys = ON", *drops, *ZERO, *(f"PRAGMA {name} = OFF" for name in KEPT)]
-    await db.batch(revive([{"$statement": sql} for sql in statements], {"$statement": db.prepare}))
-
-
 class Default(WorkerEntrypoint):
     async def fetch(self, request):
         asked = json.loads(await request.text())
         env, names = self.env._env, asked["names"]
-        if "KV" in names:
-            await empty_namespace(getattr(env, names["KV"]))
-        if "DB" in names:
-            await empty_database(getattr(env, names["DB"]))
         play = Play(env, asked)
         if "Q" in names:
             plays[names["Q"]] = play
