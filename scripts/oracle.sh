@@ -12,6 +12,4 @@ wrangler=4.164
 . "$root/scripts/wrangler.sh"
 
 cd "$root"
-"$python" -m tests.oracle.state "$build/node_modules/.bin/wrangler"
-"$python" -m tests.oracle_d1 "$build/node_modules/.bin/wrangler"
 exec "$python" -m tests.oracle "$build/node_modules/.bin/wrangler" "$@"

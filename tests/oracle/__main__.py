@@ -14,19 +14,33 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from tests.oracle import data
+from tests.oracle import data, state
+from tests.oracle.d1 import interchange, rows
 from tests.oracle.suite import Questions, Suite
 from tests.oracle.suites import SUITES
+
+CHECKS = {"state": state.not_taken_over, "d1_rows": rows.not_as_recorded, "d1_turns": interchange.taken_in_turns}
+"""What only the real wrangler can tell."""
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.oracle")
     parser.add_argument("wrangler", nargs="?")
     parser.add_argument("--record", action="store_true")
-    parser.add_argument("--only", choices=[suite.name for suite in SUITES])
+    parser.add_argument("--only", choices=[*CHECKS, *(suite.name for suite in SUITES)])
     options = parser.parse_args()
+    checks = [name for name in CHECKS if options.wrangler and options.only in (None, name)]
     suites = [suite for suite in SUITES if options.only in (None, suite.name)]
-    return max(compare(suite, options.wrangler, record=options.record) for suite in suites)
+    failed = [check(name, options.wrangler) for name in checks]
+    failed += [compare(suite, options.wrangler, record=options.record) for suite in suites]
+    return max(failed)
+
+
+def check(name: str, wrangler: str) -> int:
+    """0 if nothing is wrong."""
+    wrong = list(CHECKS[name](wrangler))
+    print("\n".join([*wrong, f"{name}: {len(wrong)} not as expected"]))
+    return 1 if wrong else 0
 
 
 def compare(suite: Suite, wrangler: str | None, *, record: bool) -> int:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 PATIENCE_S = 90
+STOP_S = 20
 READY = "/cdn-cgi/local/explorer/api/workflows"
 
 
@@ -29,27 +30,37 @@ def fetched(url: str, body: Any = None) -> Any:
 
 @contextmanager
 def running(wrangler: str, files: Mapping[str, str]) -> Iterator[str]:
-    """The URL of the Worker that `files` (name, text) make; `wrangler` is the command; node is to be found on PATH."""
-    with tempfile.TemporaryDirectory() as folder, socket.socket() as probe:
+    """The URL of the Worker that `files` (name, text) make, with a state of its own."""
+    with tempfile.TemporaryDirectory() as folder:
         for name, text in files.items():
             Path(folder, name).write_text(text, encoding="utf-8")
+        with started(wrangler, Path(folder)) as url:
+            yield url
+
+
+@contextmanager
+def started(wrangler: str, folder: Path) -> Iterator[str]:
+    """The URL of the Worker in `folder`; `wrangler` is the command; node is to be found on PATH."""
+    with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-        probe.close()
-        environment = os.environ | {"WRANGLER_SEND_METRICS": "false", "CI": "1", "WRANGLER_REGISTRY_PATH": folder}
-        command = [wrangler, "dev", "--local", "--port", str(port), "--log-level", "error"]
-        log = Path(folder, "log")
-        with log.open("wb") as output:
-            process = subprocess.Popen(
-                command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=output, stderr=output
-            )
-            try:
-                url = f"http://127.0.0.1:{port}"
-                _wait_for(url, process, log)
-                yield url
-            finally:
-                process.terminate()
-                process.wait(20)
+    command = [wrangler, "dev", "--local", "--port", str(port), "--inspector-port", "0", "--log-level", "error"]
+    log = folder / "log"
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            command, cwd=folder, env=environment(folder), stdin=subprocess.DEVNULL, stdout=output, stderr=output
+        )
+        try:
+            url = f"http://127.0.0.1:{port}"
+            _wait_for(url, process, log)
+            yield url
+        finally:
+            process.terminate()
+            process.wait(STOP_S)
+
+
+def environment(folder: Path) -> dict[str, str]:
+    return os.environ | {"WRANGLER_SEND_METRICS": "false", "CI": "1", "WRANGLER_REGISTRY_PATH": str(folder)}
 
 
 def _wait_for(url: str, process: subprocess.Popen[bytes], log: Path) -> None:

@@ -1,4 +1,4 @@
-"""Carries out the steps of a question on our D1, and shows what came of each as JSON; tests/oracle_d1/worker.js is the
+"""Carries out the steps of a question on our D1, and shows what came of each as JSON; tests/oracle/d1/worker.js is the
 same in JavaScript."""
 
 from __future__ import annotations

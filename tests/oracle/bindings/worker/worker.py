@@ -18,6 +18,7 @@ from workers import Response, WorkerEntrypoint
 PATIENCE_S = 20
 plays = {}  # by the name of the queue that a question has to itself
 
+
 class Play:
     """`names` has this question's bindings: {KV, DB, Q?}."""
 

@@ -14,7 +14,8 @@ from flarebed.bindings.d1 import engine, neighbours
 from flarebed.bindings.d1.migrations import apply_pending
 from flarebed.bindings.d1.spec import D1DatabaseSpec
 from tests.bindings.d1.asking import Asking
-from tests.oracle_d1.wrangler import environment, on, write_project
+from tests.oracle.d1.rows import answers, write_project
+from tests.oracle.wrangler import environment, started
 from tests.support import Bench
 
 SPEC = D1DatabaseSpec("DB0", "db0", "db0")
@@ -78,8 +79,8 @@ async def _ours(root: Path, written: Any) -> Any:
 
 def _sees_workerd(command: str, root: Path) -> bool:
     path = engine.path(root / ".wrangler" / "state", SPEC)
-    with on(command, root, 1) as wrangler:
-        wrangler.answers({"ask": [["raw", "SELECT 1"]]})
+    with started(command, root) as url:
+        answers(url, 0, {"ask": [["raw", "SELECT 1"]]})
         while_it_runs = neighbours.warning(path)
     return while_it_runs is not None and neighbours.warning(path) is None
 
@@ -93,9 +94,9 @@ def _write(root: Path, migrations: dict[str, str]) -> None:
 def _migrate(command: str, root: Path) -> None:
     write_project(root, 1)
     applied = [command, "d1", "migrations", "apply", "db0", "--local"]
-    subprocess.run(applied, cwd=root, env=environment(), stdin=subprocess.DEVNULL, capture_output=True, check=True)
+    subprocess.run(applied, cwd=root, env=environment(root), stdin=subprocess.DEVNULL, capture_output=True, check=True)
 
 
 def _wrangler(command: str, root: Path, ask: list[Any]) -> list[Any]:
-    with on(command, root, 1) as wrangler:
-        return wrangler.answers({"ask": ask})
+    with started(command, root) as url:
+        return answers(url, 0, {"ask": ask})

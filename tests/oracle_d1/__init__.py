@@ -1,1 +1,0 @@
-"""Puts the questions of tests/bindings/d1/data to `wrangler dev`."""
