@@ -33,8 +33,8 @@ bench: $(READY)
 crash: $(READY)
 	@$(PYTHON) -m tests.crash --kills $(or $(KILLS),3000)
 
-# Puts all questions about Workflows, KV, D1 and Queues to `wrangler dev` and to our engines: `make test-oracle`, or
-# `make test-oracle RECORD=1`.
+# Puts all questions about Workflows, KV, D1 and Queues to `wrangler dev` and to our engines, and has both work on one
+# state folder: `make test-oracle`, or `make test-oracle RECORD=1`.
 test-oracle: $(READY)
 	@sh scripts/oracle.sh $(if $(RECORD),--record)
 

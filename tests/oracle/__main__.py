@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -29,10 +30,12 @@ def main() -> int:
     parser.add_argument("--record", action="store_true")
     parser.add_argument("--only", choices=[*CHECKS, *(suite.name for suite in SUITES)])
     options = parser.parse_args()
+    start_s = time.monotonic()
     checks = [name for name in CHECKS if options.wrangler and options.only in (None, name)]
     suites = [suite for suite in SUITES if options.only in (None, suite.name)]
     failed = [check(name, options.wrangler) for name in checks]
     failed += [compare(suite, options.wrangler, record=options.record) for suite in suites]
+    print(f"in {time.monotonic() - start_s:.0f} s")
     return max(failed)
 
 
