@@ -23,6 +23,7 @@ from flarebed.emulator.state.contents import Resource, is_other, kind_of
 
 MANIFEST: Final = "manifest.json"
 _FORMAT: Final = 1
+_GZIP: Final = b"\x1f\x8b"
 _READ_SIZE: Final = 1 << 20
 _LEVEL: Final = 4
 """Of gzip's 9: twice as fast as the usual 6 for a few per cent more."""
@@ -103,7 +104,9 @@ def pack(folder: Path, file: Path) -> None:
 def unpack(file: Path, folder: Path) -> None:
     """Raises UserError for what is no archive of ours; `folder` is to be thrown away then."""
     with _readable(file):
-        if not tarfile.is_tarfile(file):
+        with file.open("rb") as content:
+            is_packed = content.read(len(_GZIP)) == _GZIP
+        if not is_packed and not tarfile.is_tarfile(file):
             raise UserError(f"{file} is not an archive that `flarebed state export` has made.")
     with _readable(file), tarfile.open(file, "r:*") as archive:
         for member in archive:
