@@ -158,8 +158,9 @@ class KvNamespace:
 
 
 def _set(answer: Map, name: str, value: Any) -> None:
-    """workerd's kv.c++ goes over the answer's properties and skips indices: a key like "42" is missing from the Map."""
-    if not is_index(name):
+    """workerd's kv.c++ goes over the own properties of an object that it made of the answer, and skips indices: a key
+    like "42" is missing from the Map, and so is "__proto__", which became no property (observed on wrangler 4.164)."""
+    if name != "__proto__" and not is_index(name):
         answer.set(name, value)
 
 
