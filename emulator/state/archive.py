@@ -104,8 +104,8 @@ def pack(folder: Path, file: Path) -> None:
 def unpack(file: Path, folder: Path) -> None:
     """Raises UserError for what is no archive of ours; `folder` is to be thrown away then."""
     with _readable(file):
-        with file.open("rb") as content:
-            is_packed = content.read(len(_GZIP)) == _GZIP
+        with file.open("rb") as start:
+            is_packed = start.read(len(_GZIP)) == _GZIP
         if not is_packed and not tarfile.is_tarfile(file):
             raise UserError(f"{file} is not an archive that `flarebed state export` has made.")
     with _readable(file), tarfile.open(file, "r:*") as archive:
