@@ -18,7 +18,7 @@ from flarebed.emulator.supervisor.forkserver import ForkServer
 from flarebed.emulator.supervisor.launch import Launch
 from flarebed.emulator.supervisor.main import Supervisor
 from flarebed.emulator.supervisor.options import state_folder
-from flarebed.emulator.supervisor.running import Announcement, Running
+from flarebed.emulator.supervisor.running import Announcement, Running, last
 
 DEFAULT_PORT: Final = 8787
 _PORTS_TRIED: Final = 100
@@ -36,6 +36,7 @@ def run(launch: Launch, config: Config, server: ForkServer, ip: str | None, port
     running = Running(url, host, bound_port, os.getpid(), virtual=launch.virtual_start_ms is not None)
     state = state_folder(launch.persist_to, config)
     tell_of_wrangler(state, config)
+    tell_of_another(state)
     return asyncio.run(_supervise(launch, server, listener, running, state))
 
 
@@ -47,6 +48,15 @@ def tell_of_wrangler(state: Path, config: Config) -> None:
 
     if (text := notice(state, config)) is not None:
         warn(text)
+
+
+def tell_of_another(state: Path) -> None:
+    other, is_alive = last(state)
+    if other is not None and is_alive:
+        warn(
+            f"The `flarebed dev` at {other.url} (pid {other.pid}) has this state open too. Timers, consumers and "
+            "instances of one Worker run in the one that came first, and here when that has ended."
+        )
 
 
 async def _supervise(launch: Launch, server: ForkServer, listener: socket.socket, running: Running, state: Path) -> int:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import socket
+from pathlib import Path
 
 import pytest
 
 from flarebed.bindings.errors import UserError
 from flarebed.emulator.cli import dev
 from flarebed.emulator.cli.commands import _variables
+from flarebed.emulator.supervisor.running import Announcement, Running
 
 
 @pytest.fixture
@@ -49,3 +51,16 @@ def test_variables_are_key_and_value() -> None:
     assert _variables(["A:1", "URL:http://a:1/b", "E:"]) == {"A": "1", "URL": "http://a:1/b", "E": ""}
     with pytest.raises(UserError, match='"--var nonsense" is not KEY:VALUE'):
         _variables(["nonsense"])
+
+
+def test_who_has_the_state_already_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    dev.tell_of_another(tmp_path)
+    first = Announcement(tmp_path, Running("http://localhost:8787", "127.0.0.1", 8787, 42, virtual=False))
+    first.make()
+    dev.tell_of_another(tmp_path)
+    first.end()
+    dev.tell_of_another(tmp_path)
+    assert capsys.readouterr().err == (
+        "▲ [WARNING] The `flarebed dev` at http://localhost:8787 (pid 42) has this state open too. Timers, consumers "
+        "and instances of one Worker run in the one that came first, and here when that has ended.\n"
+    )
