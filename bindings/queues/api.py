@@ -124,13 +124,13 @@ class QueueApi:
         return moved
 
     def _move(self, target: QueueApi, most: int) -> int:
-        """They are on disk there before they leave here, and here nobody takes them meanwhile: a crash between repeats
-        them, and loses none."""
+        """They are on disk there before they leave here, and here nobody takes them meanwhile: a crash between loses
+        none, and the next redrive leaves out what is still there. What was consumed in between comes once more."""
         with self._database.write() as connection:
             ready = connection.execute(_FIRST, (most,)).fetchall()
             rows = ready or connection.execute(_FIRST_DELAYED, (most,)).fetchall()
             messages = [Message._make(columns) for _, *columns in rows]
-            target._take_over(messages)
+            target._take_over(target._backlog.absent(messages))
             if ready:
                 first, last = ready[0][0], ready[-1][0]
                 connection.execute(_TAKE, (first, last))

@@ -162,7 +162,7 @@ def test_many_dead_letters_go_back_part_by_part_and_the_delayed_ones_too(tmp_pat
     run(work())
 
 
-def test_a_move_that_ends_in_the_middle_repeats_and_loses_nothing(
+def test_a_move_that_ends_in_the_middle_loses_nothing_and_goes_on_when_asked_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def work() -> None:
@@ -174,12 +174,15 @@ def test_a_move_that_ends_in_the_middle_repeats_and_loses_nothing(
             await dead.redrive(target, 10)
         assert bodies(dead, "ready") == bodies(target, "ready") == [b'"a"', b'"b"']
         monkeypatch.undo()
+        assert await dead.redrive(target, 10) == 2
+        assert (bodies(dead, "ready"), bodies(target, "ready")) == ([], [b'"a"', b'"b"'])
+        await bench.send("c", "d")
         monkeypatch.setattr(api, "MOVED_AT_ONCE", 1)
         target._database.connection.set_commit_hook(lambda: True)
         with pytest.raises(Exception, match="constraint failed"):
             await dead.redrive(target, 10)
         target._database.connection.set_commit_hook(None)
-        assert (bodies(dead, "ready"), len(bodies(target, "ready"))) == ([b'"a"', b'"b"'], 2)
+        assert (bodies(dead, "ready"), len(bodies(target, "ready"))) == ([b'"c"', b'"d"'], 2)
         await bench.close()
 
     run(work())
