@@ -81,7 +81,7 @@ def clear(place: Place, kinds: Sequence[str], words: Sequence[str], force: bool)
     names = Names(place.state, place.config)
     with staging(place.state) as folder:
         chosen = kinds or [kind.name for kind in KINDS]
-        there = [each for each in resources(place.state, names) if each.kind in chosen]
+        there = [each for each in resources(place.state, names, damaged_too=True) if each.kind in chosen]
         meant = [each for each in there if not words or any(names.is_meant(each.path, word) for word in words)]
         for word in words:
             if not any(names.is_meant(each.path, word) for each in there):
@@ -193,8 +193,8 @@ def _now_ms(state: Path) -> float:
 
 def _ask_for_what_is_lost(place: Place, paths: set[str] | None, force: bool) -> None:
     """`paths` None: all that is there."""
-    there = resources(place.state, Names(place.state, place.config))
-    lost = [each for each in there if each.count and (paths is None or each.path in paths)]
+    there = resources(place.state, Names(place.state, place.config), damaged_too=True)
+    lost = [each for each in there if each.count != 0 and (paths is None or each.path in paths)]
     if lost:
         listed = ", ".join(f"{each.kind} {each.name} ({each.holds})" for each in lost)
         agree(f"This replaces or removes what the state holds: {listed}.", force)

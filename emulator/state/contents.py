@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import apsw
 
+from flarebed.bindings.errors import UserError
 from flarebed.bindings.kind import StateFiles
 from flarebed.bindings.registry import KINDS
 from flarebed.bindings.store import BUSY_TIMEOUT_MS, unusable
@@ -24,17 +25,21 @@ FILES: Final[Mapping[str, StateFiles]] = {**{kind.name: kind.files() for kind in
 
 @dataclass(frozen=True)
 class Resource:
-    """`path` is below the state folder; `name` is what the config calls it, or else the file's name."""
+    """`path` is below the state folder; `name` is what the config calls it, or else the file's name. No count: it can't
+    be read.
+    """
 
     kind: str
     name: str
     path: str
-    count: int
+    count: int | None
     bytes: int
 
     @property
     def holds(self) -> str:
         noun = FILES[self.kind].noun
+        if self.count is None:
+            return "damaged"
         return f"{self.count} {noun}" if self.count == 1 else f"{self.count} {noun}s"
 
     def to_json(self) -> dict[str, Any]:
@@ -58,9 +63,17 @@ class Names:
         return word == Path(path).stem or word in self._words.get(path, ())
 
 
-def resources(root: Path, names: Names) -> list[Resource]:
-    """Those of which there is a file."""
-    return [resource(root, kind, path, names) for kind, path in databases(root)]
+def resources(root: Path, names: Names, *, damaged_too: bool = False) -> list[Resource]:
+    """Those of which there is a file. UserError for one that can't be read, unless damaged ones are wanted too."""
+    found = []
+    for kind, path in databases(root):
+        try:
+            found.append(resource(root, kind, path, names))
+        except UserError:
+            if not damaged_too:
+                raise
+            found.append(Resource(kind, names.of(path), path, None, (root / path).stat().st_size))
+    return found
 
 
 def resource(root: Path, kind: str, path: str, names: Names) -> Resource:

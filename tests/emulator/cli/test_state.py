@@ -322,8 +322,11 @@ def test_what_is_no_archive_is_told_so(project: Project) -> None:
     )
 
 
-def test_a_damaged_file_is_named(project: Project) -> None:
+def test_a_damaged_file_is_named_and_can_be_cleared(project: Project) -> None:
     project.write("first")
     [file] = (project.state / "v3" / "d1").rglob("*.sqlite")
     file.write_bytes(b"no database at all" * 100)
     assert project.refused("export").startswith(f"✘ [ERROR] The state in {file} can't be used: ")
+    assert "d1 DB (damaged)" in project.refused("clear")
+    assert "d1 DB damaged" in project.rows("clear", "--force")
+    assert not file.exists()
