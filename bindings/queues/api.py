@@ -5,6 +5,7 @@ Any process may do so, beside the one that delivers: that one hears of it at its
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
@@ -39,6 +40,10 @@ _FORGET: Final = """
 DELETE FROM messages WHERE place > (SELECT head FROM line);
 DELETE FROM delayed;
 UPDATE line SET head = tail, bytes = 0
+"""
+_WAITING: Final = """
+WITH asked AS (SELECT value FROM json_each(?))
+SELECT id FROM messages, line WHERE place > head AND id IN asked UNION ALL SELECT id FROM delayed WHERE id IN asked
 """
 _FIRST: Final = f"SELECT place, {COLUMNS} FROM messages, line WHERE place > head ORDER BY place LIMIT ?"
 _TAKE: Final = "DELETE FROM messages WHERE place BETWEEN ? AND ?"
@@ -125,12 +130,12 @@ class QueueApi:
 
     def _move(self, target: QueueApi, most: int) -> int:
         """They are on disk there before they leave here, and here nobody takes them meanwhile: a crash between loses
-        none, and the next redrive leaves out what is still there. What was consumed in between comes once more."""
+        none, and the next redrive leaves out what still waits there. What was delivered in between comes once more."""
         with self._database.write() as connection:
             ready = connection.execute(_FIRST, (most,)).fetchall()
             rows = ready or connection.execute(_FIRST_DELAYED, (most,)).fetchall()
             messages = [Message._make(columns) for _, *columns in rows]
-            target._take_over(target._backlog.absent(messages))
+            target._take_over(messages)
             if ready:
                 first, last = ready[0][0], ready[-1][0]
                 connection.execute(_TAKE, (first, last))
@@ -140,8 +145,11 @@ class QueueApi:
         return len(rows)
 
     def _take_over(self, messages: Sequence[Message]) -> None:
-        if messages:
-            self._backlog.take_over(messages)
+        """One in flight doesn't count as being here: it may just have died here, and leaves with its delivery."""
+        ids = json.dumps([message.id for message in messages])
+        waiting = {name for (name,) in self._database.read(_WAITING, (ids,))}
+        if missing := [message for message in messages if message.id not in waiting]:
+            self._backlog.take_over(missing)
             committed = self._database.committed()
             self._database.flush()
             committed.result()

@@ -1,4 +1,5 @@
-"""The messages of one queue: the only SQL of this kind. Producers append, the consumer leases and settles.
+"""The messages of one queue, as a Worker knows them. Producers append, the consumer leases and settles; `api.py` has
+the SQL of those who look on from outside.
 
 `messages` is a line: a message joins behind `tail`, a delivery takes the next ones behind `head`, so a delivery is a
 range of places and costs no write per message. What is behind the head is in delivery; `deliveries` has its ranges, and
@@ -159,7 +160,7 @@ class Backlog:
             _join(connection, [message._replace(attempts=0, expires_ms=expires_ms) for message in messages])
 
     def absent(self, messages: Sequence[Message]) -> list[Message]:
-        """Those that are not in this queue."""
+        """Those that are not in this queue, nor in delivery from it."""
         known = {name for (name,) in self._database.read(_KNOWN, (json.dumps([message.id for message in messages]),))}
         return [message for message in messages if message.id not in known]
 

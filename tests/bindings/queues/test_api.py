@@ -188,6 +188,24 @@ def test_a_move_that_ends_in_the_middle_loses_nothing_and_goes_on_when_asked_aga
     run(work())
 
 
+def test_a_message_that_has_just_died_is_not_taken_for_one_that_is_back(tmp_path: Path) -> None:
+    """It is among the dead letters, while its last delivery has not ended on disk."""
+
+    async def work() -> None:
+        bench = QueueBench(tmp_path)
+        backlog = bench.resources.backlog("q")
+        dead, target = QueueApi("dead", bench.around), QueueApi("q", bench.around)
+        await bench.send("a")
+        lease = backlog.lease(1)
+        bench.resources.backlog("dead").take_over(lease.messages)
+        assert await dead.redrive(target, 10) == 1
+        backlog.settle(lease, [])
+        assert (bodies(dead, "ready"), bodies(target, "ready")) == ([], [b'"a"'])
+        await bench.close()
+
+    run(work())
+
+
 def test_sending_rings_and_is_refused_with_the_reason(tmp_path: Path) -> None:
     async def work() -> None:
         bench = QueueBench(tmp_path)
