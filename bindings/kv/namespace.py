@@ -165,12 +165,13 @@ class Namespace:
     def _in_pieces(self, key: str) -> Entry | None:
         """The entry as a connection of its own goes on seeing it. Another process may have put something smaller."""
         connection = reader(self._database.path)
-        rows: list[Any] = connection.execute(_GET, (key,)).fetchall()
-        for value, metadata, expiration_ms, length in rows:
-            if not self._is_over(expiration_ms):
-                kept = value if length is None else Kept(connection, key, length)
-                return kept, metadata, expiration_ms, length
-        return None
+        entry: Any = connection.execute(_GET, (key,)).fetchone()
+        if entry is not None and self._is_over(entry[2]):
+            entry = None
+        if entry is not None and entry[3] is not None:
+            return Kept(connection, key, entry[3]), *entry[1:]
+        connection.close(True)
+        return entry  # type: ignore[no-any-return]
 
 
 def database(store: Store, namespace_id: str) -> Database:
