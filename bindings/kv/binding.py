@@ -20,6 +20,7 @@ from flarebed.bindings.kv.namespace import (
     MAX_BULK_KEYS,
     MAX_LIST_KEYS,
     MAX_METADATA_BYTES,
+    Entry,
     Key,
     Namespace,
     check_cache_ttl,
@@ -35,7 +36,7 @@ class KvNamespace:
     clone_error = "A KV namespace binding cannot be serialized."
 
     def __init__(self, namespace: Namespace, warn: Callable[[str], None]) -> None:
-        """`warn` tells why something could not be stored."""
+        """`warn` tells why something could not be stored or read."""
         self._namespace = namespace
         self._warn = warn
 
@@ -46,7 +47,7 @@ class KvNamespace:
         if key is ABSENT:
             raise wrong_parameter("KvNamespace", "get", 1, "string or Array")
         name, type_name, cache_ttl_s = _get_arguments(key, options)
-        found = self._namespace.get(name, cache_ttl_s)
+        found = self._found(errors.GET, name, cache_ttl_s)
         return None if found is None else _converted(found[0], type_name)
 
     async def getWithMetadata(self, key: Any = ABSENT, options: Any = UNDEFINED) -> Any:
@@ -55,7 +56,7 @@ class KvNamespace:
         if key is ABSENT:
             raise wrong_parameter("KvNamespace", "getWithMetadata", 1, "Array or string")
         name, type_name, cache_ttl_s = _get_arguments(key, options)
-        found = self._namespace.get(name, cache_ttl_s)
+        found = self._found(errors.GET, name, cache_ttl_s)
         value, metadata = (None, None) if found is None else (_converted(found[0], type_name), _parsed(found[1]))
         return {"value": value, "metadata": metadata, "cacheStatus": None}
 
@@ -65,7 +66,7 @@ class KvNamespace:
             raise wrong_parameter("KvNamespace", "list", 1, "ListOptions")
         limit = optional_integer(fields.get("limit", UNDEFINED))
         prefix, cursor = (_text_or_none(fields.get(name)) for name in ("prefix", "cursor"))
-        with errors.GET:
+        with errors.GET, self._told(errors.GET):
             # workerd does not send a limit below 1 (kv.c++, list).
             page = self._namespace.list(prefix, limit if limit and limit > 0 else MAX_LIST_KEYS, cursor)
         answer: dict[str, Any] = {"keys": [_listed(key) for key in page.keys], "list_complete": page.cursor is None}
@@ -122,8 +123,17 @@ class KvNamespace:
         try:
             yield
         except (apsw.Error, OSError) as error:
-            self._warn(f"{operation.name} failed: {error}")
-            raise errors.not_stored(operation) from None
+            raise self._failure(operation, error) from None
+
+    def _found(self, operation: errors.Operation, name: str, cache_ttl_s: int | None) -> Entry | None:
+        try:
+            return self._namespace.get(name, cache_ttl_s)
+        except apsw.Error as error:
+            raise self._failure(operation, error) from None
+
+    def _failure(self, operation: errors.Operation, error: Exception) -> JsError:
+        self._warn(f"{operation.name} failed: {error}")
+        return errors.out_of_order(operation)
 
     def _bulk(self, keys: Sequence[Any], options: Any, *, with_metadata: bool) -> Map:
         names = [string(key) for key in keys]
@@ -143,7 +153,7 @@ class KvNamespace:
         for name in names:
             _check_bulk_key(name)
             check_cache_ttl(cache_ttl_s)
-            found = self._namespace.get(name, cache_ttl_s)
+            found = self._found(errors.GET_BULK, name, cache_ttl_s)
             if found is None:
                 _set(answer, name, None)
                 continue

@@ -74,7 +74,7 @@ def metadata_not_json() -> Refused:
     return Refused(500, "Internal Server Error")
 
 
-def not_stored(operation: Operation) -> JsError:
+def out_of_order(operation: Operation) -> JsError:
     return JsError(f"KV {operation.name} failed: 500 Internal Server Error")
 
 

@@ -1,4 +1,4 @@
-"""Commits that fail, as on a full disk: the writer hears of it, and nobody is told of what is not on disk."""
+"""Commits and reads that fail, as on a bad disk: the Worker hears of it, and nobody is told of what is not on disk."""
 
 from __future__ import annotations
 
@@ -99,6 +99,26 @@ def test_no_other_request_sees_a_put_whose_commit_fails(
         reading = bench.clock.spawn(read(bench.kv), "read")
         assert [await error_of(put) for put in puts] == [REFUSED.format("PUT")] * 2
         assert await reading == expected
+        bench.store.close()
+
+    run(work())
+
+
+READS: dict[str, tuple[str, Callable[[KvNamespace], Awaitable[Any]]]] = {
+    "get": ("GET", lambda kv: kv.get("k")),
+    "getWithMetadata": ("GET", lambda kv: kv.getWithMetadata("k")),
+    "bulk get": ("GET_BULK", lambda kv: kv.get(["k"])),
+    "list": ("GET", lambda kv: kv.list()),
+}
+
+
+@pytest.mark.parametrize(("operation", "read"), READS.values(), ids=list(READS))
+def test_a_read_fails(tmp_path: Path, operation: str, read: Callable[[KvNamespace], Awaitable[Any]]) -> None:
+    async def work() -> None:
+        bench = KvBench(tmp_path)
+        connection(bench).execute("DROP TABLE entries")
+        assert await error_of(read(bench.kv)) == REFUSED.format(operation)
+        assert bench.logged == [("warn", f'KV namespace "ns1": {operation} failed: no such table: entries')]
         bench.store.close()
 
     run(work())
