@@ -5,10 +5,11 @@ PORT ?= 8787
 PYTHON := .venv/bin/python
 READY := .venv/.ready
 TYPES := build/typecheck/flarebed
+WORKERD := build/workerd
 
 .PHONY: test check format demo bench crash test-oracle clean
 
-test: check
+test: check $(WORKERD)/.ready
 	$(PYTHON) -m pytest -q -n auto
 
 check: $(READY) $(TYPES)
@@ -43,6 +44,10 @@ clean:
 
 $(READY): pyproject.toml scripts/venv.sh
 	@sh scripts/venv.sh .venv
+	@touch $@
+
+$(WORKERD)/.ready: scripts/workerd.sh scripts/node.sh $(READY)
+	@sh scripts/workerd.sh $(WORKERD)
 	@touch $@
 
 # The folders install as flarebed.emulator and flarebed.bindings; mypy finds them under these names through links.

@@ -25,10 +25,11 @@ from flarebed.bindings.values import ArrayBuffer
 from flarebed.emulator.config.flags import known_flags
 from flarebed.emulator.config.model import Config
 from flarebed.emulator.runtime.http import IncomingRequest, OutgoingResponse, ScheduledOutcome
-from flarebed.emulator.runtime.python.bundle import Bundle, web_assembly_module
+from flarebed.emulator.runtime.python.bundle import Bundle
 from flarebed.emulator.runtime.python.promise import thrown_by
-from flarebed.emulator.runtime.python.services import Services
 from flarebed.emulator.runtime.python.worker import PythonWorker
+from flarebed.emulator.runtime.services import Services
+from flarebed.emulator.runtime.worker import Worker
 
 if TYPE_CHECKING:
     import httpx
@@ -55,17 +56,9 @@ async def build(
     timers, consumers and workflow instances run here after `own()`. `observe` puts something between engines and
     Worker; `presence` is what its caller has in the state folder already.
     """
-    main = config.entry_point()
-    if main.suffix != ".py":
-        raise UserError(
-            f'The entry-point file "{main.name}" is not a Python file; flarebed runs Python Workers.',
-            place=config.path.name,
-        )
     loop = asyncio.get_running_loop()
     clock = clock or RealClock(loop)
-    services = _services(config, clock, log, outbound or _http_client)
-    bundle = Bundle(main, config.base_dir or main.parent, config.rules)
-    worker = PythonWorker(main, config.root, bundle, services)
+    worker = _worker(config, _services(config, clock, log, outbound or _http_client))
     store = Store(persist_to, loop, synchronous, clock.operation_outside, presence)
     dispatch: Dispatch = worker if observe is None else observe(worker)
     around = Surroundings(
@@ -82,6 +75,16 @@ async def build(
         await app.close()
         raise
     return app
+
+
+def _worker(config: Config, services: Services) -> Worker:
+    main = config.entry_point()
+    if main.suffix == ".py":
+        bundle = Bundle(main, config.base_dir or main.parent, config.rules)
+        return PythonWorker(main, config.root, bundle, services)
+    from flarebed.emulator.runtime.workerd.worker import JavaScriptWorker  # a Python Worker starts without
+
+    return JavaScriptWorker(config, services)
 
 
 def _services(config: Config, clock: Clock, log: Log, outbound: Callable[[], httpx.AsyncClient]) -> Services:
@@ -101,7 +104,7 @@ class App:
     """A Worker with its bindings (`runtime.http.WorkerApp`)."""
 
     config: Config
-    worker: PythonWorker
+    worker: Worker
     store: Store
     resources: Mapping[str, Resources]
     owner: Owner
@@ -123,7 +126,7 @@ class App:
             if not path.is_file():
                 raise UserError(f"The file {path} was not found.", place=config.path.name)
         return {
-            **{name: web_assembly_module(path) for name, path in config.wasm_modules.items()},
+            **{name: self.worker.web_assembly_module(path) for name, path in config.wasm_modules.items()},
             **{name: path.read_text("utf-8", errors="replace") for name, path in config.text_blobs.items()},
             **{name: ArrayBuffer(path.read_bytes()) for name, path in config.data_blobs.items()},
         }

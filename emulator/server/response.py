@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from typing import Final
 
+from flarebed.emulator.runtime import whole
 from flarebed.emulator.runtime.http import OutgoingResponse
-from flarebed.emulator.server import whole
 from flarebed.emulator.server.request import Send
 
 _FRAMING: Final = frozenset(("connection", "keep-alive", "transfer-encoding", "upgrade"))

@@ -11,11 +11,12 @@ import inspect
 from asyncio import events
 from collections.abc import Awaitable, Callable, Coroutine
 from contextvars import Context
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from flarebed.emulator.runtime.python.binding import BindingProxy
 from flarebed.emulator.runtime.python.context import CURRENT, IoContext
 from flarebed.emulator.runtime.python.modules import HostModules
+from flarebed.emulator.runtime.python.worker import PythonWorker
 from flarebed.emulator.testing.goal import Awaiting, Blocking, Goal, running
 from flarebed.emulator.testing.session import Session, beside_the_running_loop
 
@@ -52,7 +53,7 @@ class Scope:
         self._wrapper: type = rpc._BindingWrapper
         self._session = session
         self._face = face
-        worker = session.app.worker
+        worker = cast("PythonWorker", session.app.worker)
         self._io = IoContext(worker.loop, worker.services)
         self._context = Context()
         self._context.run(CURRENT.set, self._io)

@@ -15,8 +15,8 @@ from contextvars import Context, ContextVar
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from flarebed.emulator.runtime.python.services import Services
     from flarebed.emulator.runtime.python.webloop import WebLoop
+    from flarebed.emulator.runtime.services import Services
 
 CURRENT: ContextVar[IoContext] = ContextVar("flarebed_io_context")
 

@@ -16,7 +16,7 @@ from flarebed.bindings.clock import VirtualClock
 from flarebed.bindings.errors import JsError, type_error
 from flarebed.emulator.runtime.http import IncomingRequest, OutgoingResponse, ScheduledOutcome, WorkerError
 from flarebed.emulator.runtime.python import patches
-from flarebed.emulator.runtime.python.bundle import Bundle
+from flarebed.emulator.runtime.python.bundle import Bundle, web_assembly_module
 from flarebed.emulator.runtime.python.context import IoContext
 from flarebed.emulator.runtime.python.entrypoints import Entrypoints
 from flarebed.emulator.runtime.python.execution_context import ExecutionContext, ScheduledController
@@ -25,9 +25,9 @@ from flarebed.emulator.runtime.python.loader import Loader
 from flarebed.emulator.runtime.python.modules import HostModules
 from flarebed.emulator.runtime.python.promise import thrown_by
 from flarebed.emulator.runtime.python.proxy import from_python, to_python
-from flarebed.emulator.runtime.python.services import Services
 from flarebed.emulator.runtime.python.tracebacks import worker_frames
 from flarebed.emulator.runtime.python.webloop import WebLoop
+from flarebed.emulator.runtime.services import Services
 
 NO_UPGRADE = (
     "Worker tried to return a WebSocket in a response to a request which did not contain the header "
@@ -81,6 +81,9 @@ class PythonWorker:
             self._modules.virtual_time.remove()
             self._on_virtual_time = False
         await self.services.close()
+
+    def web_assembly_module(self, path: Path) -> Any:
+        return web_assembly_module(path)
 
     def files(self) -> list[Path]:
         return [*self._loader.files(), *self._bundle.files()]

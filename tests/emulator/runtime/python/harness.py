@@ -10,8 +10,8 @@ from typing import Any
 from flarebed.bindings.clock import VirtualClock
 from flarebed.emulator.runtime.python import binding, data, pyproxy  # noqa: F401  # they register their proxies
 from flarebed.emulator.runtime.python.context import CURRENT, IoContext
-from flarebed.emulator.runtime.python.services import Services
 from flarebed.emulator.runtime.python.webloop import WebLoop
+from flarebed.emulator.runtime.services import Services
 
 binding.register()
 

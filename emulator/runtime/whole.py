@@ -8,10 +8,8 @@ from __future__ import annotations
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, RequestResponseCycle
 
-from flarebed.emulator.server.request import Send
 
-
-def cycle_of(send: Send) -> RequestResponseCycle | None:
+def cycle_of(send: object) -> RequestResponseCycle | None:
     """uvicorn's side of the exchange, if it is uvicorn that sends."""
     cycle = getattr(send, "__self__", None)
     return cycle if isinstance(cycle, RequestResponseCycle) else None

@@ -1,0 +1,125 @@
+"""What workerd asks of us: an HTTP server on a private Unix socket, behind the bindings of a Worker's config.
+
+workerd puts a header into each request that names the binding; the adapter of that binding answers.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import traceback
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, MutableMapping
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import parse_qsl
+
+from uvicorn.config import Config
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.server import ServerState
+
+from flarebed.bindings.clock import Clock
+from flarebed.emulator.runtime import whole
+
+BINDING: Final = "flarebed-binding"
+"""The header by which a request names its binding."""
+
+Log = Callable[[str, str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """`path` as it was sent; `query` decoded; `headers` with lower-case names."""
+
+    method: str
+    path: str
+    query: Mapping[str, str]
+    headers: Mapping[str, str]
+    chunks: AsyncIterator[bytes]
+
+    async def body(self) -> bytes:
+        return b"".join([chunk async for chunk in self.chunks])
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """`reason` is the status line's text, which workerd shows to the Worker."""
+
+    status: int = 200
+    body: bytes | AsyncIterator[bytes] = b""
+    headers: tuple[tuple[str, str], ...] = ()
+    reason: str = ""
+
+
+Adapter = Callable[[Asked], Awaitable[Answered]]
+
+
+class Host:
+    """`adapters` by the name of the binding."""
+
+    def __init__(self, path: str, clock: Clock, log: Log) -> None:
+        self.path = path
+        self.adapters: dict[str, Adapter] = {}
+        self._clock = clock
+        self._log = log
+        self._server: asyncio.Server | None = None
+        logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # what it would say is said here
+        self._config = Config(
+            self._answer, interface="asgi3", http=HttpToolsProtocol, ws="none", lifespan="off", log_config=None,
+            access_log=False, proxy_headers=False, server_header=False, date_header=False, timeout_keep_alive=3600,
+        )  # fmt: skip
+        self._config.load()
+        self._state = ServerState()
+
+    async def listen(self) -> None:
+        loop = self._clock.loop
+        self._server = await loop.create_unix_server(
+            lambda: HttpToolsProtocol(self._config, self._state, {}, loop), self.path
+        )
+
+    def close(self) -> None:
+        if self._server is not None:
+            self._server.close()
+            self._server = None
+        for connection in list(self._state.connections):
+            transport: Any = connection.transport
+            transport.abort()
+
+    async def _answer(self, scope: MutableMapping[str, Any], receive: Any, send: Any) -> None:
+        with self._clock.operation_outside():
+            headers = {name.decode("latin-1"): value.decode("utf-8", "replace") for name, value in scope["headers"]}
+            query = dict(parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True))
+            path = scope["raw_path"].decode("latin-1")
+            asked = Asked(scope["method"], path, query, headers, _chunks(receive))
+            try:
+                answered = await self.adapters[headers[BINDING]](asked)
+            except Exception as error:
+                shown = "".join(traceback.format_exception(error))
+                self._log("error", f"A defect of flarebed, please report it:\n{shown}")
+                answered = Answered(500)
+            await _send(answered, send)
+
+
+async def _chunks(receive: Any) -> AsyncIterator[bytes]:
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ConnectionResetError("Network connection lost.")
+        if message["body"]:
+            yield message["body"]
+        if not message.get("more_body"):
+            return
+
+
+async def _send(answered: Answered, send: Any) -> None:
+    headers = [(name.encode("latin-1"), value.encode("utf-8", "surrogatepass")) for name, value in answered.headers]
+    body = answered.body
+    if isinstance(body, bytes):
+        headers.append((b"content-length", b"%d" % len(body)))
+        cycle = whole.cycle_of(send)
+        assert cycle is not None
+        await whole.write(cycle, answered.status, answered.reason, headers, body)
+        return
+    await send({"type": "http.response.start", "status": answered.status, "headers": headers})
+    async for chunk in body:
+        await send({"type": "http.response.body", "body": chunk, "more_body": True})
+    await send({"type": "http.response.body", "body": b""})

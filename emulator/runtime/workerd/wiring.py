@@ -1,0 +1,94 @@
+"""From a Worker's `env` to the bindings of its workerd config: each value by its type, an engine's with its adapter.
+
+An adapter's `bind(name, value, wiring)` gives the config's binding; through `wiring.external` it gets requests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from flarebed.bindings.d1.binding import D1Database
+from flarebed.bindings.kv.binding import KvNamespace
+from flarebed.bindings.queues.binding import WorkerQueue
+from flarebed.bindings.values import ArrayBuffer
+from flarebed.bindings.workflows.binding import WorkflowImpl
+from flarebed.emulator.runtime.workerd import d1, kv, queues, wire, workflows
+from flarebed.emulator.runtime.workerd.host import BINDING, Adapter, Host
+
+Struct = dict[str, Any]
+CONTROL: Final = "control"
+"""The name of our own Worker among workerd's services."""
+
+
+class Wiring:
+    """`services` are those of workerd's config that the bindings need, `control` the bindings of our own Worker."""
+
+    def __init__(self, host: Host, folder: Path) -> None:
+        self.services: list[Struct] = []
+        self.control: list[Struct] = []
+        self._folder = folder
+        self._files = 0
+        self._host = host
+
+    def external(self, kind: str, name: str, adapter: Adapter) -> str:
+        """A service whose requests `adapter` answers; returns its name."""
+        service = f"{kind}:{name}"
+        self._host.adapters[service] = adapter
+        http = {"injectRequestHeaders": [{"name": BINDING, "value": service}]}
+        self.services.append({"name": service, "external": {"address": f"unix:{self._host.path}", "http": http}})
+        return service
+
+    def file(self, content: bytes) -> Path:
+        """A file beside the config, for what is too long to stand in it."""
+        self._files += 1
+        path = Path(f"file-{self._files}")
+        (self._folder / path).write_bytes(content)
+        return path
+
+    def binding(self, name: str, value: Any) -> Struct:
+        adapt = _ADAPTERS.get(type(value))
+        if adapt is not None:
+            return {"name": name, **adapt(name, value, self)}
+        if isinstance(value, str):
+            return {"name": name, "text": value}
+        if isinstance(value, ArrayBuffer):
+            return {"name": name, "data": bytes(value)}
+        if isinstance(value, Path):
+            return {"name": name, "wasmModule": self.file(value.read_bytes())}
+        return {"name": name, "json": wire.dumps(value)}
+
+
+def _kv(name: str, namespace: KvNamespace, wiring: Wiring) -> Struct:
+    return {"kvNamespace": wiring.external("kv", name, kv.adapter(namespace))}
+
+
+def _queue(name: str, queue: WorkerQueue, wiring: Wiring) -> Struct:
+    return {"queue": wiring.external("queue", name, queues.adapter(queue))}
+
+
+def _d1(name: str, database: D1Database, wiring: Wiring) -> Struct:
+    service = wiring.external("d1", name, d1.adapter(database))
+    return _wrapped("cloudflare-internal:d1-api", service)
+
+
+def _workflow(name: str, workflow: WorkflowImpl, wiring: Wiring) -> Struct:
+    service = wiring.external("workflow", name, workflows.adapter(workflow))
+    wiring.control.append({"name": service, "service": service})
+    props = {"json": wire.dumps({"service": service})}
+    return _wrapped(
+        "cloudflare-internal:workflows-api", {"name": CONTROL, "entrypoint": "WorkflowBinding", "props": props}
+    )
+
+
+def _wrapped(module: str, service: str | Struct) -> Struct:
+    return {"wrapped": {"moduleName": module, "innerBindings": [{"name": "fetcher", "service": service}]}}
+
+
+_ADAPTERS: Final[Mapping[type, Callable[[str, Any, Wiring], Struct]]] = {
+    KvNamespace: _kv,
+    WorkerQueue: _queue,
+    D1Database: _d1,
+    WorkflowImpl: _workflow,
+}

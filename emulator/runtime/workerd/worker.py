@@ -1,0 +1,146 @@
+"""A JavaScript or TypeScript Worker: bundled by esbuild, run by a workerd of its own, fed by our engines.
+
+Implements what the server and the engines ask of a Worker (`runtime.http`, `dispatch`), as `PythonWorker` does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from flarebed.bindings.errors import JsError
+from flarebed.emulator.config.model import Config
+from flarebed.emulator.runtime.http import IncomingRequest, OutgoingResponse, ScheduledOutcome, WorkerError
+from flarebed.emulator.runtime.services import Services
+from flarebed.emulator.runtime.workerd import wire
+from flarebed.emulator.runtime.workerd.bundler import Bundled, bundle
+from flarebed.emulator.runtime.workerd.configuration import CONTROL_SOCKET, MAIN_SOCKET, Member, written
+from flarebed.emulator.runtime.workerd.conversation import Attention, Conversation
+from flarebed.emulator.runtime.workerd.host import Host
+from flarebed.emulator.runtime.workerd.http_client import Answer, HttpClient
+from flarebed.emulator.runtime.workerd.output import Output
+from flarebed.emulator.runtime.workerd.process import Workerd
+from flarebed.emulator.runtime.workerd.tools import find_esbuild, find_workerd
+from flarebed.emulator.runtime.workerd.wiring import Wiring
+
+_CF_BLOB: Final = "cf-blob"
+_UNCAUGHT: Final = b"Internal Server Error"
+"""All that workerd says, closing the connection, when a handler throws."""
+
+
+class JavaScriptWorker:
+    """One Worker. Make it, `load` it, then send events."""
+
+    def __init__(self, config: Config, services: Services) -> None:
+        self.services = services
+        self._config = config
+        self._clock = services.clock
+        self._loop = services.clock.loop
+        self._output = Output(services.log)
+        self._workerd: Workerd | None = None
+        self._host: Host | None = None
+        self._main: HttpClient | None = None
+        self._control: HttpClient | None = None
+        self._bundled: Bundled | None = None
+
+    # Life.
+
+    async def load(self, env: Mapping[str, Any], flags: dict[str, bool]) -> None:
+        """Bundle it and start it. Raises UserError for what the user can mend."""
+        binary = find_workerd(self._config.root)
+        self._bundled = await bundle(self._config, find_esbuild(self._config.root))
+        self._output.bundled = self._bundled
+        workerd = self._workerd = Workerd(binary, self._loop, self._output.line, self._exited)
+        folder = workerd.folder
+        host = self._host = Host(str(folder / "host.sock"), self._clock, self.services.log)
+        wiring = Wiring(host, folder)
+        bindings = [wiring.binding(name, value) for name, value in env.items()]
+        member = Member(self._config, self._bundled, bindings, self.workflow_classes())
+        await host.listen()
+        await workerd.start(written(member, wiring, folder), {MAIN_SOCKET, CONTROL_SOCKET})
+        self._main = HttpClient(str(folder / MAIN_SOCKET), self._loop)
+        self._control = HttpClient(str(folder / CONTROL_SOCKET), self._loop)
+
+    async def close(self) -> None:
+        for client in (self._main, self._control):
+            if client is not None:
+                client.close()
+        if self._workerd is not None:
+            self._workerd.close()
+        if self._host is not None:
+            self._host.close()
+        await self.services.close()
+
+    def _exited(self) -> None:
+        self.services.log("error", "workerd, which runs the Worker, has ended.")
+
+    def web_assembly_module(self, path: Path) -> Path:
+        """workerd reads the file itself."""
+        return path
+
+    def files(self) -> list[Path]:
+        return [] if self._bundled is None else list(self._bundled.files)
+
+    # Events from outside.
+
+    async def fetch(self, incoming: IncomingRequest) -> OutgoingResponse:
+        assert self._main is not None
+        headers = [*incoming.headers, (_CF_BLOB, wire.dumps(incoming.cf))]
+        with self._clock.operation_outside():
+            answer = await self._main.send(incoming.method, incoming.url, headers, incoming.body)
+            if answer.closes and answer.status == 500 and answer.body == _UNCAUGHT:
+                raise self._uncaught(answer)
+        return OutgoingResponse(answer.status, answer.reason, answer.headers, answer.body)
+
+    def _uncaught(self, answer: Answer) -> WorkerError:
+        return WorkerError(f"{self._output.last_uncaught()}\n")
+
+    async def scheduled(self, cron: str, time_ms: float) -> ScheduledOutcome:
+        with self._clock.operation_outside():
+            result = await self._order("scheduled", cron, time_ms)
+        return ScheduledOutcome(result["outcome"], bool(result.get("noRetry")))
+
+    # Dispatch.
+
+    async def queue(self, batch: Any) -> None:
+        """`batch` is a QueueController; what the handler said of its messages goes back to it."""
+        messages = [
+            {"id": message.id, "timestamp": message.timestamp, "attempts": message.attempts, "body": message.body}
+            for message in batch.messages
+        ]
+        with self._clock.operation_outside():
+            result = await self._order("queue", batch.queue, messages, batch.metadata)
+        _tell(batch, result)
+        if result["outcome"] != "ok":
+            raise JsError(result["outcome"])
+
+    async def run_workflow(self, class_name: str, event: Any, step: Any) -> Any:
+        assert self._control is not None
+        with Attention(self._clock) as attention:
+            async with Conversation(self._control, self._loop, "/", attention) as conversation:
+                return await conversation.call(0, "run", class_name, event, conversation.export(step))
+
+    def workflow_classes(self) -> frozenset[str]:
+        """Those of the config that the main module exports; workerd knows whether they are WorkflowEntrypoints."""
+        assert self._bundled is not None
+        wanted: Any = self._config.specs.get("workflows", ())
+        return frozenset(spec.class_name for spec in wanted if spec.class_name in self._bundled.exports)
+
+    async def _order(self, method: str, *arguments: Any) -> Any:
+        assert self._control is not None
+        async with Conversation(self._control, self._loop, "/") as conversation:
+            return await conversation.call(0, method, *arguments)
+
+
+def _tell(batch: Any, result: Mapping[str, Any]) -> None:
+    """Hand a handler's result (workerd api/queue.h, QueueResponse) to the batch that it is about."""
+    by_id = {message.id: message for message in batch.messages}
+    for message_id in result["explicitAcks"]:
+        by_id[message_id].ack()
+    for retried in result["retryMessages"]:
+        by_id[retried["msgId"]].retry({"delaySeconds": retried["delaySeconds"]} if "delaySeconds" in retried else {})
+    if result["ackAll"]:
+        batch.ackAll()
+    if result["retryBatch"]["retry"]:
+        batch.retryAll({key: value for key, value in result["retryBatch"].items() if key == "delaySeconds"})
