@@ -41,7 +41,10 @@ class Effect(Enum):
     """What a key does to a Worker that runs on this machine."""
 
     HONOURED = "flarebed acts on it"
-    DEPLOYED = "nothing, in wrangler dev neither: it is about deployments, or about JavaScript builds"
+    BUNDLED = (
+        "flarebed acts on it when it bundles JavaScript; to a Python Worker it is nothing, in wrangler dev neither"
+    )
+    DEPLOYED = "nothing, in wrangler dev neither: it is about deployments"
     MISSING = "something in wrangler dev, but flarebed does not act on it: named in a warning"
     BINDING = "a binding that flarebed does not have: named in a warning and in the table"
 
@@ -91,7 +94,8 @@ KEYS: dict[str, Key] = {
             "addresses": strings,
         },
     ),
-    **_table(Scope.TOP, Effect.MISSING, {"site": object_, "alias": sections.alias, "pages_build_output_dir": string}),
+    **_table(Scope.TOP, Effect.MISSING, {"site": object_, "pages_build_output_dir": string}),
+    **_table(Scope.TOP, Effect.BUNDLED, {"alias": sections.alias}),
     **_table(
         Scope.INHERITED,
         Effect.HONOURED,
@@ -106,6 +110,7 @@ KEYS: dict[str, Key] = {
             "routes": routes.routes,
             "triggers": sections.triggers,
             "python_modules": sections.python_modules,
+            "build": sections.build,
         },
     ),
     **_table(
@@ -124,6 +129,13 @@ KEYS: dict[str, Key] = {
             "compliance_region": one_of("public", "fedramp_high"),
             "previews": anything,
             "cache": anything,
+            "migrations": anything,
+        },
+    ),
+    **_table(
+        Scope.INHERITED,
+        Effect.BUNDLED,
+        {
             "find_additional_modules": boolean,
             "preserve_file_names": boolean,
             "no_bundle": boolean,
@@ -132,25 +144,23 @@ KEYS: dict[str, Key] = {
             "tsconfig": string,
             "jsx_factory": string,
             "jsx_fragment": string,
-            "migrations": anything,
         },
     ),
     **_table(
         Scope.INHERITED,
         Effect.MISSING,
         {
-            "build": sections.build,
             "assets": sections.assets,
             "exports": anything,
             "access": anything,
         },
     ),
     **_table(Scope.OWN, Effect.HONOURED, {"vars": sections.variables, "secrets": sections.secrets}),
+    **_table(Scope.OWN, Effect.BUNDLED, {"define": sections.define}),
     **_table(
         Scope.OWN,
         Effect.MISSING,
         {
-            "define": sections.define,
             "tail_consumers": anything,
             "streaming_tail_consumers": anything,
             "containers": anything,

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from flarebed.bindings.entry import fields_of
 from flarebed.bindings.kind import Complaints, Section, Spec
 from flarebed.bindings.registry import KINDS
 from flarebed.emulator.config import discover, elsewhere, environments, flags, routes
@@ -16,7 +17,7 @@ from flarebed.emulator.config.compatibility import DEFAULT_DATE
 from flarebed.emulator.config.diagnostics import ConfigErrors, Diagnostics
 from flarebed.emulator.config.document import Document
 from flarebed.emulator.config.keys import KEYS, Effect
-from flarebed.emulator.config.model import Config, DevSettings, Rule
+from flarebed.emulator.config.model import BuildCommand, Bundling, Config, DevSettings, Rule
 from flarebed.emulator.config.names import LABELS, binding_names, complain_of_duplicates
 from flarebed.emulator.config.variables import Sources, Variables, collect
 
@@ -97,6 +98,7 @@ def _config(settled: _Settled, on: frozenset[str], variables: Variables) -> Conf
         unemulated=_unemulated(settings),
         crons=tuple(settings.get("triggers", {}).get("crons", ())),
         rules=tuple(_rule(rule) for rule in settings.get("rules") or ()),
+        bundling=_bundling(settings, root, settled.cwd),
         wasm_modules=_paths(root, settings.get("wasm_modules")),
         text_blobs=_paths(root, settings.get("text_blobs")),
         data_blobs=_paths(root, settings.get("data_blobs")),
@@ -136,7 +138,25 @@ def _unemulated(settings: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
 
 
 def _rule(rule: Mapping[str, Any]) -> Rule:
-    return Rule(rule["type"], tuple(rule["globs"]), rule.get("fallthrough", False))
+    return Rule(rule["type"], tuple(rule["globs"]), rule.get("fallthrough"))
+
+
+def _bundling(settings: Mapping[str, Any], root: Path, cwd: Path) -> Bundling:
+    same = ("no_bundle", "find_additional_modules", "preserve_file_names", "minify", "keep_names", "jsx_factory")
+    as_they_are = {key: settings[key] for key in (*same, "jsx_fragment", "define", "alias") if key in settings}
+    return Bundling(build=_build(settings, root, cwd), tsconfig=_path(root, settings.get("tsconfig")), **as_they_are)
+
+
+def _build(settings: Mapping[str, Any], root: Path, cwd: Path) -> BuildCommand:
+    """As in wrangler, `cwd` is relative to the folder that flarebed is run in, what is watched to the config's."""
+    section = fields_of(settings.get("build")) or {}
+    watched = section.get("watch_dir", "./src")
+    folders = watched if isinstance(watched, list) else [watched]
+    return BuildCommand(
+        command=section.get("command", ""),
+        cwd=Path(os.path.normpath(cwd / section.get("cwd", "."))),
+        watched=tuple(Path(os.path.normpath(root / folder)) for folder in folders),
+    )
 
 
 def _dev(settings: Mapping[str, Any]) -> DevSettings:

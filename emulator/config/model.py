@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -29,11 +29,46 @@ class DevSettings:
 
 @dataclass(frozen=True)
 class Rule:
-    """Which files of the Worker are modules, and of which type: ESModule, CommonJS, CompiledWasm, Text, Data."""
+    """Which files of the Worker are modules, and of which type: ESModule, CommonJS, CompiledWasm, Text, Data.
+
+    `fallthrough` is whether later rules of the same type count too; None if the config does not say, which means no.
+    """
 
     type: str
     globs: tuple[str, ...]
-    fallthrough: bool = False
+    fallthrough: bool | None = None
+
+
+@dataclass(frozen=True)
+class BuildCommand:
+    """The `build` section: a command that makes the entry point, run before each bundle; "" if there is none.
+
+    `watched` are the folders whose changes ask for another run.
+    """
+
+    command: str = ""
+    cwd: Path = Path()
+    watched: tuple[Path, ...] = ()
+
+
+@dataclass(frozen=True)
+class Bundling:
+    """How a JavaScript Worker is bundled: the keys that wrangler hands to esbuild, and those for modules beside it.
+
+    `find_additional_modules` is None if the config does not say: yes then for a Worker that is not bundled, else no.
+    """
+
+    build: BuildCommand = BuildCommand()
+    no_bundle: bool = False
+    find_additional_modules: bool | None = None
+    preserve_file_names: bool = False
+    minify: bool = False
+    keep_names: bool = True
+    tsconfig: Path | None = None
+    jsx_factory: str = "React.createElement"
+    jsx_fragment: str = "React.Fragment"
+    define: Mapping[str, str] = field(default_factory=dict)
+    alias: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -62,6 +97,7 @@ class Config:
     unemulated: tuple[tuple[str, str], ...]
     crons: tuple[str, ...]
     rules: tuple[Rule, ...]
+    bundling: Bundling
     wasm_modules: Mapping[str, Path]
     text_blobs: Mapping[str, Path]
     data_blobs: Mapping[str, Path]

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import importlib
 import os
-import re
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
@@ -18,13 +17,8 @@ from typing import Any
 from flarebed.bindings.errors import JsError
 from flarebed.bindings.values import ArrayBuffer
 from flarebed.emulator.config.model import Rule
+from flarebed.emulator.runtime.module_rules import file_pattern, sorted_out
 
-_DEFAULT_RULES = (
-    Rule("Text", ("**/*.txt", "**/*.html", "**/*.sql")),
-    Rule("Data", ("**/*.bin",)),
-    Rule("CompiledWasm", ("**/*.wasm",)),
-)
-_PARTS = re.compile(r"(?P<folders>(?:^|(?<=/))\*{2,}(?:/|$))|(?P<name>\*+)|[^*]+")
 _NEVER = frozenset(("node_modules", "__pycache__", "python_modules", "site-packages"))
 
 
@@ -34,7 +28,7 @@ class Bundle:
     def __init__(self, main: Path, root: Path, rules: Iterable[Rule]) -> None:
         self._main = main
         self._root = root
-        self._rules = [(rule.type, [_pattern(glob) for glob in rule.globs]) for rule in _in_force(rules)]
+        self._rules = [(rule.type, [file_pattern(glob) for glob in rule.globs]) for rule in sorted_out(rules).in_force]
 
     def resolve(self, specifier: str) -> str:
         """The name of the module that `import(specifier)` means. Raises JsError if there is none."""
@@ -92,24 +86,3 @@ class Bundle:
 def web_assembly_module(path: Path) -> Any:
     """The WebAssembly.Module of a `.wasm` file. wasmtime takes 40 ms to import, and few Workers need it."""
     return importlib.import_module("flarebed.emulator.runtime.python.js.wasm").Module.from_file(path)
-
-
-def _in_force(rules: Iterable[Rule]) -> Iterator[Rule]:
-    """The config's rules, then the default ones; of one type only the first, unless it lets others follow."""
-    complete: set[str] = set()
-    for rule in (*rules, *_DEFAULT_RULES):
-        if rule.type not in complete:
-            yield rule
-            if not rule.fallthrough:
-                complete.add(rule.type)
-
-
-def _pattern(glob: str) -> re.Pattern[str]:
-    """`*` is any part of a name, `**` any number of folders; all else stands for itself."""
-    return re.compile(_PARTS.sub(_part, glob))
-
-
-def _part(found: re.Match[str]) -> str:
-    if found["folders"] is not None:
-        return "(?:[^/]*/)*" if found["folders"].endswith("/") else ".*"
-    return "[^/]*" if found["name"] is not None else re.escape(found[0])

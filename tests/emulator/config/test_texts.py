@@ -187,8 +187,8 @@ def test_errors(project: Project, config: dict[str, Any], errors: list[str]) -> 
             '"unsafe" fields are experimental and may change or break at any time.\n    at wrangler.jsonc:1:38',
         ),
         (
-            {"build": {"command": "make"}},
-            '"build" has no effect here: flarebed does not support it yet.\n    at wrangler.jsonc:1:38',
+            {"access": {"aud": "a"}},
+            '"access" has no effect here: flarebed does not support it yet.\n    at wrangler.jsonc:1:38',
         ),
         (
             {"r2_buckets": [{"binding": "B"}, {"binding": "C"}]},

@@ -1,0 +1,56 @@
+"""The files that a bundle was made from: sources, and the settings that esbuild looks for beside and above them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from flarebed.emulator.config.document import SyntaxProblem
+from flarebed.emulator.config.jsonc import parse
+
+
+def files_of(metafile: Mapping[str, Any], root: Path, more: Iterable[Path], tsconfig: Path | None) -> tuple[Path, ...]:
+    """`metafile` is esbuild's account of a build in `root`; `more` is what else went into the bundle."""
+    # What is no file was made up: by a hook ("namespace:name"), or by a package.json that maps it to nothing.
+    sources = [path for name in metafile["inputs"] if (path := Path(os.path.normpath(root / name))).is_file()]
+    folders = dict.fromkeys(above for source in sources for above in source.parents)
+    packages = [path for folder in folders if (path := folder / "package.json").is_file()]
+    if tsconfig is None:
+        tsconfigs = [path for folder in folders if (path := folder / "tsconfig.json").is_file()]
+    else:
+        tsconfigs = [tsconfig]
+    extended = [base for path in tsconfigs for base in _with_bases(path)]
+    return tuple(dict.fromkeys([*sources, *more, *packages, *extended]))
+
+
+def _with_bases(tsconfig: Path) -> Iterator[Path]:
+    """The file and those that it extends."""
+    waiting, seen = [tsconfig], set[Path]()
+    while waiting:
+        path = waiting.pop()
+        if path in seen or not path.is_file():
+            continue
+        seen.add(path)
+        yield path
+        bases = _extends(path)
+        waiting += [place for base in (bases if isinstance(bases, list) else [bases]) for place in _places(path, base)]
+
+
+def _extends(tsconfig: Path) -> Any:
+    try:
+        settings, _ = parse(tsconfig.read_text(encoding="utf-8", errors="replace"))
+    except SyntaxProblem:
+        return []
+    return settings.get("extends", []) if isinstance(settings, dict) else []
+
+
+def _places(tsconfig: Path, base: object) -> Iterator[Path]:
+    """Where `base` may be: a path, or a file of a package."""
+    if not isinstance(base, str):
+        return
+    folders = [tsconfig.parent] if base.startswith((".", "/")) else [f / "node_modules" for f in tsconfig.parents]
+    for folder in folders:
+        for name in (base, f"{base}.json", f"{base}/tsconfig.json"):
+            yield Path(os.path.normpath(folder / name))
