@@ -15,11 +15,20 @@ Format = Literal["modules", "service-worker"]
 
 @dataclass(frozen=True)
 class Module:
-    """A module by the name that `import` finds it under."""
+    """A module by the name that `import` finds it under; `file` is where it was read from, if it is as it was there."""
 
     name: str
     kind: ModuleKind
     content: bytes
+    file: Path | None = None
+
+
+@dataclass(frozen=True)
+class SourceMapFile:
+    """`folder` is what the map's sources are relative to."""
+
+    content: bytes
+    folder: Path
 
 
 @dataclass(frozen=True)
@@ -29,13 +38,13 @@ class Bundled:
     The first of `modules` is the main one; its `exports` are sorted by name. A Worker of the format "service-worker"
     has one module, its script, and `globals`: what its imports of WebAssembly, text and data became. `files` is all
     that was read, so a change of one means a new bundle. `source_maps` has the maps by the name of the module
-    that they belong to; their sources are relative to the config's folder. `warnings` are for the user.
+    that they belong to. `warnings` are for the user.
     """
 
     format: Format
     modules: tuple[Module, ...]
     exports: tuple[str, ...]
     files: tuple[Path, ...]
-    source_maps: Mapping[str, bytes] = field(default_factory=dict)
+    source_maps: Mapping[str, SourceMapFile] = field(default_factory=dict)
     globals: tuple[Module, ...] = ()
     warnings: tuple[str, ...] = ()

@@ -16,7 +16,7 @@ from typing import Any
 from flarebed.bindings.errors import UserError
 from flarebed.emulator.config.model import Config
 from flarebed.emulator.runtime.module_rules import Rules, sorted_out
-from flarebed.emulator.runtime.workerd.bundled import Bundled, Format, Module
+from flarebed.emulator.runtime.workerd.bundled import Bundled, Format, Module, SourceMapFile
 from flarebed.emulator.runtime.workerd.bundling.failures import as_user_error, unexpected_externals
 from flarebed.emulator.runtime.workerd.bundling.modules import ModuleImports, found_beside
 from flarebed.emulator.runtime.workerd.bundling.node_imports import NodeImports
@@ -118,7 +118,7 @@ class _Bundler:
             modules=(main, *beside) if guess.format == "modules" else (main,),
             exports=_exports(built),
             files=files_of(built.metafile, config.root, modules.files, config.bundling.tsconfig),
-            source_maps={main.name: source_map},
+            source_maps={main.name: SourceMapFile(source_map, config.root)},
             globals=() if guess.format == "modules" else beside,
             warnings=(
                 *self.rules.warnings,
@@ -133,7 +133,7 @@ class _Bundler:
         """The entry point as it is, and the files that the rules make modules."""
         wanted = self.config.bundling.find_additional_modules is not False
         found = found_beside(self.config, self.entry, self.rules) if wanted else {}
-        main = Module(self.entry.name, "esModule", self.entry.read_bytes())
+        main = Module(self.entry.name, "esModule", self.entry.read_bytes(), self.entry)
         return Bundled(
             format=guess.format,
             modules=(main, *found.values()),

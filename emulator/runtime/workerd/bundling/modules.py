@@ -128,7 +128,7 @@ def found_beside(config: Config, entry: Path, rules: Rules) -> dict[Path, Module
         name = file.relative_to(base).as_posix()
         kind = next((kind for pattern, kind in patterns if pattern.fullmatch(name)), None)
         if kind is not None and file not in (entry, config.path):
-            found[file] = Module(name, kind, file.read_bytes())
+            found[file] = Module(name, kind, file.read_bytes(), file)
     return found
 
 

@@ -57,7 +57,7 @@ def test_typescript_becomes_one_module(project: JavaScriptProject) -> None:
         "};\n"
     )
     assert bundled.exports == ("Room", "default")
-    source_map = json.loads(bundled.source_maps["index.js"])
+    source_map = json.loads(bundled.source_maps["index.js"].content)
     assert source_map["sources"] == ["src/index.ts", "src/greeting.ts"]
     assert source_map["sourcesContent"] == [WORKER, GREETING]
 
