@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from flarebed.emulator.config.model import Config
 from flarebed.emulator.runtime.workerd import capnp
-from flarebed.emulator.runtime.workerd.bundler import Bundled
+from flarebed.emulator.runtime.workerd.bundled import Bundled
 from flarebed.emulator.runtime.workerd.wiring import CONTROL, Struct, Wiring
 
 MAIN_SOCKET: Final = "main.sock"

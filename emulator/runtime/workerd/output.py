@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from typing import Any, Final
 
-from flarebed.emulator.runtime.workerd.bundler import Bundled
+from flarebed.emulator.runtime.workerd.bundled import Bundled
 
 _UNCAUGHT: Final = re.compile(r"uncaught exception; source = [^;]*; stack = (.*)", re.DOTALL)
 

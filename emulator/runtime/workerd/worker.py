@@ -5,6 +5,7 @@ Implements what the server and the engines ask of a Worker (`runtime.http`, `dis
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -14,7 +15,8 @@ from flarebed.emulator.config.model import Config
 from flarebed.emulator.runtime.http import IncomingRequest, OutgoingResponse, ScheduledOutcome, WorkerError
 from flarebed.emulator.runtime.services import Services
 from flarebed.emulator.runtime.workerd import wire
-from flarebed.emulator.runtime.workerd.bundler import Bundled, bundle
+from flarebed.emulator.runtime.workerd.bundled import Bundled
+from flarebed.emulator.runtime.workerd.bundler import bundle
 from flarebed.emulator.runtime.workerd.configuration import CONTROL_SOCKET, MAIN_SOCKET, Member, written
 from flarebed.emulator.runtime.workerd.conversation import Attention, Conversation
 from flarebed.emulator.runtime.workerd.host import Host
@@ -48,8 +50,9 @@ class JavaScriptWorker:
 
     async def load(self, env: Mapping[str, Any], flags: dict[str, bool]) -> None:
         """Bundle it and start it. Raises UserError for what the user can mend."""
-        binary = find_workerd(self._config.root)
-        self._bundled = await bundle(self._config, find_esbuild(self._config.root))
+        search_path = os.environ.get("PATH", "")
+        binary = find_workerd(self._config.root, search_path)
+        self._bundled = await bundle(self._config, find_esbuild(self._config.root, search_path), os.environ)
         self._output.bundled = self._bundled
         workerd = self._workerd = Workerd(binary, self._loop, self._output.line, self._exited)
         folder = workerd.folder
