@@ -7,6 +7,7 @@ from flarebed.bindings.kind import Kind
 KINDS: tuple[Kind, ...] = (
     Kind("kv", "kv_namespaces"),
     Kind("d1", "d1_databases"),
+    Kind("r2", "r2_buckets"),
     Kind("queues", "queues"),
     Kind("workflows", "workflows"),
 )

@@ -254,7 +254,10 @@ class Store:
 
     def database(self, kind: str, name: str, schema: str) -> Database:
         """The database of resource `name`, opened once; `schema` is run then (CREATE ... IF NOT EXISTS)."""
-        path = self.path(kind, name)
+        return self.database_at(self.path(kind, name), schema)
+
+    def database_at(self, path: Path, schema: str) -> Database:
+        """One that has its place elsewhere below the state folder: wrangler's."""
         if path not in self._open:
             is_full = self.synchronous == "FULL"
             syncs = Syncs(path, self._loop, self._outside) if is_full else None

@@ -5,12 +5,11 @@ A kind that is added to the registry takes its key over from here.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from flarebed.bindings.entry import Entry, as_json, complain_of_unknown, entries, fields_of
+from flarebed.bindings.entry import as_json, complain_of_unknown, entries, fields_of
 from flarebed.bindings.kind import Section
 from flarebed.emulator.config.diagnostics import Diagnostics
 from flarebed.emulator.config.names import LABELS, binding_names
@@ -39,7 +38,6 @@ LISTS = {
     "k2": Shape(("binding", "stream"), "stream", ("remote",)),
     "mtls_certificates": Shape(("binding", "certificate_id"), "certificate_id", ("remote",)),
     "pipelines": Shape(("binding",), "stream", ("pipeline", "remote")),
-    "r2_buckets": Shape(("binding",), "bucket_name", ("preview_bucket_name", "jurisdiction", "remote", "local_dev")),
     "ratelimits": Shape(("name", "namespace_id"), "", ("simple",)),
     "secrets_store_secrets": Shape(("binding", "store_id", "secret_name"), "secret_name"),
     "send_email": Shape(
@@ -62,20 +60,17 @@ NAMED = {
 }
 """Sections that hold a list `bindings` of objects with a `name`, and their fields."""
 
-_BUCKET = re.compile(r"[a-z0-9][a-z0-9-]{1,61}[a-z0-9]")
-
 
 def check_list(diagnostics: Diagnostics, field: str, value: Any) -> None:
     shape = LISTS[field]
     for entry in entries(Section(diagnostics.prefix + field, value, diagnostics), field):
-        names = [entry.required(name) for name in shape.required]
+        for name in shape.required:
+            entry.required(name)
         if shape.resource and shape.resource not in shape.required:
             entry.optional(shape.resource)
         entry.optional("remote", "boolean", owner="")
         if shape.strict:
             entry.only(*shape.required, shape.resource, *shape.others)
-        if field == "r2_buckets" and names[0]:
-            _check_buckets(entry)
 
 
 def check_single(diagnostics: Diagnostics, field: str, value: Any) -> None:
@@ -123,13 +118,3 @@ def _check_name(diagnostics: Diagnostics, path: str, item: Any, field: str) -> N
     for name in ("name", "class_name") if field == "durable_objects" else ("name",):
         if not isinstance(members.get(name), str):
             diagnostics.error(f'binding should have a string "{name}" field.', path)
-
-
-def _check_buckets(entry: Entry) -> None:
-    name = entry.fields.get("bucket_name")
-    if isinstance(name, str) and not _BUCKET.fullmatch(name):
-        entry.error(
-            f"{entry.path}.bucket_name={as_json(name)} is invalid. Bucket names must begin and end with an "
-            "alphanumeric character, only contain lowercase letters, numbers, and hyphens, and be between 3 and 63 "
-            "characters long."
-        )

@@ -4,6 +4,5 @@ contents.py   which resources a state folder has, and what each holds
 capture.py    a copy of it, of one instant, while it is in use
 archive.py    such a copy as one file
 wrangler.py   what wrangler left in a state folder
-r2.py         wrangler's buckets, which are kept although nothing here reads them
 staging.py    where what is to come is laid out; snapshots.py has the named ones
 """

@@ -13,14 +13,17 @@ import apsw
 
 from flarebed.bindings.errors import UserError
 from flarebed.bindings.kind import StateFiles
+from flarebed.bindings.r2.spec import R2BucketSpec
+from flarebed.bindings.r2.state import FOLDER as BUCKETS
 from flarebed.bindings.registry import KINDS
 from flarebed.bindings.store import BUSY_TIMEOUT_MS, unusable
 from flarebed.emulator.config import Config
-from flarebed.emulator.state import r2
 
 CLOCK: Final = "flarebed/clock"
 """The virtual time that was reached (supervisor/virtual_clock.py)."""
-FILES: Final[Mapping[str, StateFiles]] = {**{kind.name: kind.files() for kind in KINDS}, "r2": r2.FILES}
+BLOBS: Final = f"{BUCKETS}/*/blobs/*"
+"""The bytes of objects in R2."""
+FILES: Final[Mapping[str, StateFiles]] = {kind.name: kind.files() for kind in KINDS}
 
 
 @dataclass(frozen=True)
@@ -50,7 +53,8 @@ class Names:
     """What the user calls the files of the resources; `config` None: what the files themselves are called."""
 
     def __init__(self, root: Path, config: Config | None) -> None:
-        specs = {**(config.specs if config is not None else {}), "r2": r2.buckets(root)}
+        specs = {**(config.specs if config is not None else {})}
+        specs["r2"] = (*specs.get("r2", ()), *_buckets(root))
         self._words: dict[str, list[str]] = {}
         for kind, files in FILES.items():
             for name, words in files.named(specs.get(kind, ())):
@@ -61,6 +65,11 @@ class Names:
 
     def is_meant(self, path: str, word: str) -> bool:
         return word == Path(path).stem or word in self._words.get(path, ())
+
+
+def _buckets(root: Path) -> list[R2BucketSpec]:
+    """Those that hold something: the folder of their blobs says the name, which the file's own name does not."""
+    return [R2BucketSpec(path.parent.name) for path in sorted((root / BUCKETS).glob("*/blobs"))]
 
 
 def resources(root: Path, names: Names, *, damaged_too: bool = False) -> list[Resource]:
@@ -95,7 +104,7 @@ def databases(root: Path) -> Iterator[tuple[str, str]]:
 
 def others(root: Path) -> list[str]:
     """The files that are no databases."""
-    blobs = sorted(path.relative_to(root).as_posix() for path in root.glob(r2.BLOBS))
+    blobs = sorted(path.relative_to(root).as_posix() for path in root.glob(BLOBS))
     return [CLOCK, *blobs] if (root / CLOCK).is_file() else blobs
 
 
@@ -109,7 +118,7 @@ def kind_of(path: str) -> str | None:
 
 
 def is_other(path: str) -> bool:
-    return path == CLOCK or (fnmatchcase(path, r2.BLOBS) and path.count("/") == r2.BLOBS.count("/"))
+    return path == CLOCK or (fnmatchcase(path, BLOBS) and path.count("/") == BLOBS.count("/"))
 
 
 def opened(file: Path) -> apsw.Connection:

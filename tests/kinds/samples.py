@@ -34,6 +34,11 @@ async def d1_read(database: Any) -> Any:
     return await database.prepare("SELECT count(*) AS n FROM sqlite_master WHERE name = 'kept'").first("n")
 
 
+async def r2_read(bucket: Any) -> Any:
+    found = await bucket.get("kept")
+    return None if found is None else await found.text()
+
+
 async def queue_read(queue: Any) -> Any:
     return (await queue.metrics())["backlogCount"]
 
@@ -76,6 +81,16 @@ SAMPLES: dict[str, Sample] = {
         d1_read,
         1,
         0,
+    ),
+    "r2": Sample(
+        [{"binding": "BUCKET", "bucket_name": "files", "jurisdiction": "eu"}],
+        [{"binding": "BUCKET", "bucket_name": "files"}],
+        "BUCKET",
+        "R2Bucket",
+        lambda bucket: bucket.put("kept", "value"),
+        r2_read,
+        "value",
+        None,
     ),
     "queues": Sample(
         {

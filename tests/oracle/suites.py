@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.oracle.bindings.suite import BINDINGS, BINDINGS_WITH_FLAGS
+from tests.oracle.bindings.suite import BINDINGS, BINDINGS_WITH_FLAGS, R2
 from tests.oracle.workflows.suite import WORKFLOWS
 
-SUITES = (WORKFLOWS, BINDINGS, BINDINGS_WITH_FLAGS)
+SUITES = (WORKFLOWS, BINDINGS, BINDINGS_WITH_FLAGS, R2)

@@ -22,6 +22,7 @@ KIND_PARTS: dict[str, frozenset[str]] = {
     "d1": frozenset({
         "database", "lane", "parameters", "migrations", "splitter", "neighbours", "script", "hints", "export",
     }),
+    "r2": frozenset({"bucket", "objects", "blobs", "multipart"}),
     "queues": frozenset({"backlog", "body", "consumer", "disorder", "verdict"}),
     "workflows": frozenset({
         "workflow", "run", "step", "attempts", "outcome", "rollback", "retry", "duration", "streams",

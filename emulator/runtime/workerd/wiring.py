@@ -12,9 +12,10 @@ from typing import Any, Final
 from flarebed.bindings.d1.binding import D1Database
 from flarebed.bindings.kv.binding import KvNamespace
 from flarebed.bindings.queues.binding import WorkerQueue
+from flarebed.bindings.r2.binding import R2Bucket
 from flarebed.bindings.values import ArrayBuffer
 from flarebed.bindings.workflows.binding import WorkflowImpl
-from flarebed.emulator.runtime.workerd import d1, kv, queues, wire, workflows
+from flarebed.emulator.runtime.workerd import d1, kv, queues, r2, wire, workflows
 from flarebed.emulator.runtime.workerd.host import BINDING, Adapter, Host
 
 Struct = dict[str, Any]
@@ -68,6 +69,10 @@ def _queue(name: str, queue: WorkerQueue, wiring: Wiring) -> Struct:
     return {"queue": wiring.external("queue", name, queues.adapter(queue))}
 
 
+def _r2(name: str, bucket: R2Bucket, wiring: Wiring) -> Struct:
+    return {"r2Bucket": wiring.external("r2", name, r2.adapter(bucket.engine()))}
+
+
 def _d1(name: str, database: D1Database, wiring: Wiring) -> Struct:
     service = wiring.external("d1", name, d1.adapter(database))
     return _wrapped("cloudflare-internal:d1-api", service)
@@ -89,6 +94,7 @@ def _wrapped(module: str, service: str | Struct) -> Struct:
 _ADAPTERS: Final[Mapping[type, Callable[[str, Any, Wiring], Struct]]] = {
     KvNamespace: _kv,
     WorkerQueue: _queue,
+    R2Bucket: _r2,
     D1Database: _d1,
     WorkflowImpl: _workflow,
 }

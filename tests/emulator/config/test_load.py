@@ -12,6 +12,7 @@ from flarebed.bindings.d1.spec import D1DatabaseSpec
 from flarebed.bindings.errors import UserError
 from flarebed.bindings.kv.spec import KvNamespaceSpec
 from flarebed.bindings.queues.spec import QueueConsumerSpec, QueueProducerSpec
+from flarebed.bindings.r2.spec import R2BucketSpec
 from flarebed.bindings.registry import KINDS
 from flarebed.bindings.workflows.spec import WorkflowSpec
 from flarebed.emulator.config import ConfigErrors, DevSettings, Rule, load
@@ -44,12 +45,12 @@ def test_a_whole_config(project: Project) -> None:
     assert config.specs == {
         "kv": (KvNamespaceSpec("KV", "kvid"),),
         "d1": (D1DatabaseSpec("DB", "d"),),
+        "r2": (R2BucketSpec("R2", "bkt"),),
         "queues": (QueueProducerSpec("Q", "q1"), QueueConsumerSpec("q1")),
         "workflows": (WorkflowSpec("WF", "wf", "Flow"),),
     }
     assert config.unemulated == (
         ("ASSETS", "Assets"),
-        ("R2 (bkt)", "R2 Bucket"),
         ("AI", "AI"),
         ("DO (Obj)", "Durable Object"),
     )

@@ -18,12 +18,15 @@ def config(main: str, questions: Questions, flags: tuple[str, ...]) -> dict[str,
     databases: list[dict[str, Any]] = []
     producers: list[dict[str, Any]] = []
     consumers: list[dict[str, Any]] = []
+    buckets: list[dict[str, Any]] = []
     for number, question in enumerate(questions.values()):
         named = names(number, question)
         if namespace := named.get("KV"):
             namespaces.append({"binding": namespace, "id": namespace})
         if database := named.get("DB"):
             databases.append({"binding": database, "database_name": database, "database_id": database})
+        if bucket := named.get("R2"):
+            buckets.append({"binding": bucket, "bucket_name": bucket})
         if queue := named.get("Q"):
             producers += [{"binding": each, "queue": each} for each in (queue, named.get("DEAD")) if each]
             consumers += _consumers(queue, question.get("consumer"))
@@ -35,12 +38,15 @@ def config(main: str, questions: Questions, flags: tuple[str, ...]) -> dict[str,
         "kv_namespaces": namespaces,
         "d1_databases": databases,
         "queues": {"producers": producers, "consumers": consumers},
+        "r2_buckets": buckets,
     }
 
 
 def names(number: int, question: Question) -> dict[str, str]:
     """By what a question calls them, the bindings that it gets; `number` is its own."""
-    all_ = {"KV": f"kv{number}", "DB": f"db{number}", "Q": f"q{number}", "DEAD": f"q{number}-dead"}
+    all_ = {
+        "KV": f"kv{number}", "DB": f"db{number}", "R2": f"bucket-{number}", "Q": f"q{number}", "DEAD": f"q{number}-dead",
+    }  # fmt: skip
     return {name: binding for name, binding in all_.items() if is_about(name, question)}
 
 

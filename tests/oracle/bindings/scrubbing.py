@@ -16,6 +16,8 @@ _RULES = (
     (re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{8}-[0-9a-f]{8}-[0-9a-f]{32}\b"), "<bookmark>"),
     (re.compile(r"reference = [0-9a-v]{24}"), "reference = <digits>"),
     (re.compile(r"(\\n    at [^\"]*)+"), ""),  # the stack of miniflare's own JavaScript
+    (re.compile(r'"version": "[0-9a-f]{32}"'), '"version": "<version>"'),
+    (re.compile(r'"(uploadId|etag)": "[\w-]{100,}"'), r'"\1": "<random>"'),
     (re.compile(r'"q\d+(-dead)?"'), r'"q\1"'),
 )
 _ID = re.compile(r'"id": "([0-9a-f]{32})"')

@@ -11,7 +11,7 @@ from typing import Any
 
 from tests.oracle.bindings.config import config, names
 from tests.oracle.bindings.differences import REASONS
-from tests.oracle.bindings.questions import QUESTIONS, QUESTIONS_WITH_FLAGS
+from tests.oracle.bindings.questions import QUESTIONS, QUESTIONS_ABOUT_R2, QUESTIONS_WITH_FLAGS
 from tests.oracle.bindings.scrubbing import scrubbed
 from tests.oracle.suite import Answering, Question, Questions, Suite
 from tests.oracle.wrangler import fetched, running
@@ -68,3 +68,4 @@ def _asked(questions: Questions) -> dict[str, Any]:
 
 BINDINGS = _suite("bindings", QUESTIONS, ())
 BINDINGS_WITH_FLAGS = _suite("bindings_with_flags", QUESTIONS_WITH_FLAGS, OLD_FLAGS)
+R2 = _suite("r2", QUESTIONS_ABOUT_R2, ())

@@ -10,6 +10,7 @@ from tests.oracle.bindings.questions import (
     kv_values,
     queues_consume,
     queues_send,
+    r2_calls,
 )
 from tests.oracle.bindings.questions.words import Question
 
@@ -21,3 +22,4 @@ QUESTIONS: dict[str, Question] = {
     for name, question in module.QUESTIONS.items()
 }
 QUESTIONS_WITH_FLAGS = {f"queues {name}": question for name, question in queues_send.REFUSED.items()}
+QUESTIONS_ABOUT_R2 = {f"r2 {name}": question for name, question in r2_calls.QUESTIONS.items()}
