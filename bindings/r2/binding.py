@@ -95,7 +95,8 @@ class R2Bucket:
         kind = "MultipartOptions"
         name, fields = _key("createMultipartUpload", key), _options("createMultipartUpload", options, 2, kind)
         with _worded("createMultipartUpload"):
-            return R2MultipartUpload(self._bucket, name, await multipart.begin(self._bucket, name, _upload(fields, kind)))
+            upload_id = await multipart.begin(self._bucket, name, _upload(fields, kind))
+        return R2MultipartUpload(self._bucket, name, upload_id)
 
     def resumeMultipartUpload(self, key: Any = ABSENT, uploadId: Any = ABSENT) -> R2MultipartUpload:
         """Nothing is asked: whether there is such an upload shows later."""

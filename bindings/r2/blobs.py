@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import secrets
+import weakref
 from collections.abc import AsyncIterator, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Final
@@ -75,10 +77,14 @@ class Arriving:
 
 
 class Bytes:
-    """Parts of files, one after the other: whole (`bytes(...)`), or a stream that can be read once."""
+    """Parts of files, one after the other: whole (`bytes(...)`), or a stream that can be read once.
+
+    What a Worker has got and never reads is closed when it forgets it.
+    """
 
     def __init__(self, pieces: Sequence[tuple[Path, int, int]]) -> None:
-        self._files = [(path.open("rb"), start, length) for path, start, length in pieces]
+        self._files = [(os.open(path, os.O_RDONLY), start, length) for path, start, length in pieces]
+        self._close = weakref.finalize(self, _close, [file for file, *_ in self._files])
         self._chunks = self._read()
 
     def __bytes__(self) -> bytes:
@@ -94,18 +100,18 @@ class Bytes:
 
     async def aclose(self) -> None:
         """Nobody reads the rest."""
+        self._chunks = iter(())
         self._close()
 
     def _read(self) -> Iterator[bytes]:
         for file, start, length in self._files:
-            file.seek(start)
-            left = length
-            while left > 0 and (chunk := file.read(min(left, _CHUNK_BYTES))):
-                left -= len(chunk)
+            at, end = start, start + length
+            while at < end and (chunk := os.pread(file, min(end - at, _CHUNK_BYTES), at)):
+                at += len(chunk)
                 yield chunk
         self._close()
 
-    def _close(self) -> None:
-        self._chunks = iter(())
-        for file, *_ in self._files:
-            file.close()
+
+def _close(files: Sequence[int]) -> None:
+    for file in files:
+        os.close(file)

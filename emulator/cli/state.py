@@ -23,12 +23,11 @@ from flarebed.emulator.cli.tables import show_table
 from flarebed.emulator.state import wrangler
 from flarebed.emulator.state.archive import MANIFEST, Manifest, lay_out, pack
 from flarebed.emulator.state.capture import capture
-from flarebed.emulator.state.contents import CLOCK, Names, Resource, resources
+from flarebed.emulator.state.contents import CLOCK, Names, Resource, beside, resources
 from flarebed.emulator.state.snapshots import folder_of, keep, snapshot, snapshots
 from flarebed.emulator.state.staging import put_in_place, remove, staging
 from flarebed.emulator.supervisor import running
 
-R2_NOTE: Final = "kept, not emulated yet"
 _UNITS: Final = ("B", "KiB", "MiB", "GiB")
 
 
@@ -70,7 +69,6 @@ def import_folder(place: Place, source: Path, force: bool) -> None:
             _ask_for_what_is_lost(place, {each.path for each in come}, force)
             put_in_place(place.state, folder)
     notes = {each.path: "used where it is" for each in kept} | report.notes
-    notes |= {each.path: R2_NOTE for each in (*come, *kept) if each.kind == "r2"}
     show([*come, *kept], notes)
     for what, why in (*report.skipped, *wrangler.skipped_folders(source)):
         print(f"Skipped {what}: {why}")
@@ -89,7 +87,7 @@ def clear(place: Place, kinds: Sequence[str], words: Sequence[str], force: bool)
                     f'There is no state of "{word}".',
                     hint=f"There is: {', '.join(f'{each.kind} {each.name}' for each in there) or 'none'}",
                 )
-        paths = [each.path for each in meant]
+        paths = [path for each in meant for path in (each.path, *beside(place.state, each.path))]
         if not kinds and not words and (place.state / CLOCK).exists():
             paths.append(CLOCK)
         _ask_for_what_is_lost(place, {*paths}, force)

@@ -11,7 +11,7 @@ from flarebed.emulator.cli.options import PATH, json_option, of_the_project
 from flarebed.emulator.cli.output import told
 
 _DEFAULT = "default"
-KINDS: Final = ("kv", "d1", "queues", "workflows")
+KINDS: Final = ("kv", "d1", "r2", "queues", "workflows")
 """Those of the registry, which is not imported for `--help`."""
 
 force_option = click.option("--force", "-y", is_flag=True, help="Don't ask before something is lost.")

@@ -108,6 +108,18 @@ def others(root: Path) -> list[str]:
     return [CLOCK, *blobs] if (root / CLOCK).is_file() else blobs
 
 
+def beside(root: Path, path: str) -> list[str]:
+    """The other files of the resource at `path`: the bytes of a bucket's objects."""
+    files = FILES["r2"]
+    found = [
+        blob
+        for name, words in files.named(_buckets(root))
+        if path == f"{files.folder}/{name}"
+        for blob in (root / BUCKETS / words[0] / "blobs").iterdir()
+    ]
+    return sorted(blob.relative_to(root).as_posix() for blob in found)
+
+
 def kind_of(path: str) -> str | None:
     """Whose database this path of a state would be."""
     for kind, files in FILES.items():

@@ -263,7 +263,7 @@ def test_import_what_wrangler_left_elsewhere(project: Project, theirs: Wranglers
         "d1 DB 1 table 8.0 KiB",
         "kv KV 1 key 28.0 KiB left out: 1 expired",
         "kv other 1 key 28.0 KiB",
-        "r2 pics 1 object 12.0 KiB kept, not emulated yet",
+        "r2 pics 1 object 12.0 KiB",
     ]
     assert "Skipped v3/do: not emulated" in lines
     assert any(line.startswith("Skipped KV ") and line.endswith("the name of a folder beside it") for line in lines)

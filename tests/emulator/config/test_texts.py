@@ -191,8 +191,8 @@ def test_errors(project: Project, config: dict[str, Any], errors: list[str]) -> 
             '"access" has no effect here: flarebed does not support it yet.\n    at wrangler.jsonc:1:38',
         ),
         (
-            {"r2_buckets": [{"binding": "B"}, {"binding": "C"}]},
-            '"r2_buckets" is not supported by flarebed yet; the Worker goes without env.B, env.C.\n'
+            {"vectorize": [{"binding": "B", "index_name": "b"}, {"binding": "C", "index_name": "c"}]},
+            '"vectorize" is not supported by flarebed yet; the Worker goes without env.B, env.C.\n'
             "    at wrangler.jsonc:1:38",
         ),
     ],

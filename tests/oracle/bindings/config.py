@@ -45,7 +45,8 @@ def config(main: str, questions: Questions, flags: tuple[str, ...]) -> dict[str,
 def names(number: int, question: Question) -> dict[str, str]:
     """By what a question calls them, the bindings that it gets; `number` is its own."""
     all_ = {
-        "KV": f"kv{number}", "DB": f"db{number}", "R2": f"bucket-{number}", "Q": f"q{number}", "DEAD": f"q{number}-dead",
+        "KV": f"kv{number}", "DB": f"db{number}", "R2": f"bucket-{number}",
+        "Q": f"q{number}", "DEAD": f"q{number}-dead",
     }  # fmt: skip
     return {name: binding for name, binding in all_.items() if is_about(name, question)}
 

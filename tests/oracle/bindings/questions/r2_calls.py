@@ -161,7 +161,9 @@ _KEYS: dict[str, Any] = {
     "array": ["a", "b"],
     "NUL": "a\0b",
 }
-_NO_VALUES = frozenset({"lone surrogate", "BigInt64Array", "URL", "Headers", "function", "Set", "Map", "RegExp", "Error"})
+_NO_VALUES = frozenset(
+    {"lone surrogate", "BigInt64Array", "URL", "Headers", "function", "Set", "Map", "RegExp", "Error"}
+)
 
 QUESTIONS: dict[str, Question] = {
     "nothing there": asked(r2(["head", "k"]), r2(["get", "k"]), r2(["delete", "k"]), r2(["list"])),
