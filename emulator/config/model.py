@@ -9,6 +9,7 @@ from typing import Any
 
 from flarebed.bindings.errors import UserError
 from flarebed.bindings.kind import Spec
+from flarebed.emulator.config.entry_point import existing
 
 
 @dataclass(frozen=True)
@@ -116,12 +117,4 @@ class Config:
                 "Missing entry-point to Worker script or to assets directory",
                 hint=f'Add "main", for example "src/entry.py", to {self.path.name}.',
             )
-        if not self.main.is_file():
-            shown = self.main.relative_to(self.root) if self.main.is_relative_to(self.root) else self.main
-            raise UserError(
-                f'The entry-point file at "{shown.as_posix()}" was not found.\n\n'
-                "This might mean that your entry-point file needs to be generated (which is the general case when a "
-                "framework is being used).\n"
-                "If that's the case please run your project's build command and try again."
-            )
-        return self.main
+        return existing(self.main, self.root, self.path.name, self.bundling.build.command)

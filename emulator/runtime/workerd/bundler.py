@@ -17,6 +17,7 @@ from flarebed.bindings.errors import UserError
 from flarebed.emulator.config.model import Config
 from flarebed.emulator.runtime.module_rules import Rules, sorted_out
 from flarebed.emulator.runtime.workerd.bundled import Bundled, Format, Module, SourceMapFile
+from flarebed.emulator.runtime.workerd.bundling.attached_maps import attached_maps
 from flarebed.emulator.runtime.workerd.bundling.failures import as_user_error, unexpected_externals
 from flarebed.emulator.runtime.workerd.bundling.modules import ModuleImports, found_beside
 from flarebed.emulator.runtime.workerd.bundling.node_imports import NodeImports
@@ -49,11 +50,12 @@ async def bundle(config: Config, esbuild: Path, environ: Mapping[str, str] = os.
     entry = config.entry_point()
     version = version_of(esbuild)
     async with running(esbuild, version) as service:
-        bundler = _Bundler(config, entry, sorted_out(config.rules), service, syntax_flags(version), environ)
+        rules = sorted_out(config.rules)
+        bundler = _Bundler(config, entry, rules, service, syntax_flags(version), environ, list(rules.warnings))
         try:
             return await bundler.bundle()
         except BuildFailed as failed:
-            raise await as_user_error(failed, service, mode_of(config.flags)) from None
+            raise await as_user_error(failed, service, mode_of(config.flags), bundler.warnings) from None
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,6 @@ class _Guess:
 
     format: Format
     exports: tuple[str, ...]
-    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,7 @@ class _Bundler:
     service: Service
     syntax: list[str]
     environ: Mapping[str, str]
+    warnings: list[str]
 
     async def bundle(self) -> Bundled:
         guess = await self._guess()
@@ -90,7 +92,8 @@ class _Bundler:
             return _Guess("service-worker", exports)
         if not any(map(listens_for_events, built.outputs.values())):
             return _Guess("modules", exports)
-        return _Guess("service-worker", exports, (_listens_though_it_exports(self.entry),))
+        self.warnings.append(_listens_though_it_exports(self.entry))
+        return _Guess("service-worker", exports)
 
     async def _bundled(self, guess: _Guess) -> Bundled:
         config = self.config
@@ -107,10 +110,14 @@ class _Bundler:
         hooks = (*self._alias(), *modules.hooks, *node.hooks, cloudflare.hook)
         node_env = self.environ.get("NODE_ENV") or "development"
         flags = [*self.syntax, *bundle_flags(config, guess.format, node.inject, node_env)]
-        built = await self.service.build(self.entry, flags, config.root, hooks)
+        try:
+            built = await self.service.build(self.entry, flags, config.root, hooks)
+        finally:
+            self.warnings.extend((*modules.warnings, *node.warnings()))
         for external in (cloudflare.external, node.external):
             if external and guess.format == "service-worker":
                 raise BuildFailed([unexpected_externals(external)], built.warnings)
+        self.warnings.extend(map(str.rstrip, await self.service.formatted(built.warnings, warnings=True)))
         main, source_map = _outputs(built)
         beside = tuple(modules.modules.values())
         return Bundled(
@@ -120,27 +127,21 @@ class _Bundler:
             files=files_of(built.metafile, config.root, modules.files, config.bundling.tsconfig),
             source_maps={main.name: SourceMapFile(source_map, config.root)},
             globals=() if guess.format == "modules" else beside,
-            warnings=(
-                *self.rules.warnings,
-                *guess.warnings,
-                *modules.warnings,
-                *node.warnings(),
-                *(text.rstrip() for text in await self.service.formatted(built.warnings, warnings=True)),
-            ),
+            warnings=tuple(self.warnings),
         )
 
     def _unbundled(self, guess: _Guess) -> Bundled:
         """The entry point as it is, and the files that the rules make modules."""
         wanted = self.config.bundling.find_additional_modules is not False
         found = found_beside(self.config, self.entry, self.rules) if wanted else {}
-        main = Module(self.entry.name, "esModule", self.entry.read_bytes(), self.entry)
+        modules = (Module(self.entry.name, "esModule", self.entry.read_bytes(), self.entry), *found.values())
         return Bundled(
             format=guess.format,
-            modules=(main, *found.values()),
+            modules=modules,
             exports=guess.exports,
             files=(self.entry, *found),
-            source_maps={},
-            warnings=(*self.rules.warnings, *guess.warnings),
+            source_maps=attached_maps(modules),
+            warnings=tuple(self.warnings),
         )
 
     def _alias(self) -> list[Hook]:

@@ -68,9 +68,10 @@ def find_package(name: str, folder: Path) -> Path | None:
 
 def version_of(program: Path) -> str:
     """The version of a program that was found here, such as "0.28.2" or "1.20261117.1"."""
-    package = program.resolve().parent.parent / "package.json"
-    if package.is_file():
-        return str(json.loads(package.read_bytes())["version"])
+    file = program.resolve().parent.parent / "package.json"
+    package = json.loads(file.read_bytes()) if file.is_file() else {}
+    if program.name in package.get("name", ""):
+        return str(package["version"])
     told = subprocess.run([program, "--version"], capture_output=True, text=True, check=True)
     # "0.28.2" of the one, "workerd 2026-11-17" of the other
     word = told.stdout.split()[-1]

@@ -17,6 +17,7 @@ from flarebed.bindings.registry import KINDS
 from flarebed.bindings.workflows.spec import WorkflowSpec
 from flarebed.emulator.config import ConfigErrors, DevSettings, Rule, load
 from flarebed.emulator.config.keys import KEYS, Effect
+from flarebed.emulator.config.model import BuildCommand, Bundling
 from tests.emulator.config.project import Project
 
 ROOT = Path(__file__).parents[3]
@@ -68,6 +69,19 @@ def test_an_empty_config(project: Project) -> None:
     assert config.specs == {kind.name: () for kind in KINDS}
     assert config.dev == DevSettings("localhost", None, "http", "http", None, "127.0.0.1", None)
     assert (config.python_modules_exclude, config.rules, config.warnings) == (("**/*.pyc",), (), ())
+
+
+def test_bundling(project: Project) -> None:
+    root = project.root
+    assert project.with_config({}).bundling == Bundling(BuildCommand("", root, (root / "src",)))
+    given: dict[str, Any] = {
+        "no_bundle": True, "find_additional_modules": False, "preserve_file_names": True, "minify": True,
+        "keep_names": False, "jsx_factory": "h", "jsx_fragment": "F", "define": {"A": "1"}, "alias": {"a": "b"},
+    }  # fmt: skip
+    section = {"command": "make", "cwd": "tools", "watch_dir": ["a", "../b"]}
+    config = project.with_config({**given, "tsconfig": "ts/a.json", "build": section}, cwd="below")
+    build = BuildCommand("make", root / "below/tools", (root / "a", root.parent / "b"))
+    assert config.bundling == Bundling(build, tsconfig=root / "ts/a.json", **given)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from flarebed.bindings.errors import UserError
-from flarebed.emulator.runtime.workerd.bundling.node_modules import BUILTIN, Mode
+from flarebed.emulator.runtime.workerd.bundling.node_modules import WITHOUT_PREFIX, Mode
 from flarebed.emulator.runtime.workerd.bundling.service import BuildFailed, Message, Service, message
 
 _UNRESOLVED: Final = re.compile(r'Could not resolve "(.+?)"')
@@ -21,12 +21,13 @@ _ALIAS: Final = (
 )
 
 
-async def as_user_error(failed: BuildFailed, service: Service, mode: Mode) -> UserError:
+async def as_user_error(failed: BuildFailed, service: Service, mode: Mode, warnings: Iterable[str]) -> UserError:
     """The failure as wrangler shows it: each error with its place and its line of source."""
     errors = [_explained(error, mode) for error in failed.errors]
     texts = "\n".join(await service.formatted(errors)).rstrip()
-    warnings = "\n".join(await service.formatted(failed.warnings, warnings=True)).rstrip()
-    return UserError(f"Build failed with {len(errors)} error{'s' * (len(errors) > 1)}:\n{texts}", warnings=warnings)
+    said = (*warnings, *(text.rstrip() for text in await service.formatted(failed.warnings, warnings=True)))
+    counted = f"{len(errors)} error{'s' * (len(errors) > 1)}"
+    return UserError(f"Build failed with {counted}:\n{texts}", warnings="\n".join(said))
 
 
 def unexpected_externals(names: Iterable[str]) -> Message:
@@ -42,12 +43,13 @@ def unexpected_externals(names: Iterable[str]) -> Message:
 
 
 def _explained(error: Message, mode: Mode) -> Message:
-    """With wrangler's advice in the place of esbuild's."""
+    """With wrangler's advice in the place of esbuild's, and without the name of what asked."""
+    error = {**error, "pluginName": ""}
     match = _UNRESOLVED.fullmatch(error["text"])
     if match is None:
         return error
     name, notes = match[1], error["notes"]
-    if name.removeprefix("node:") in BUILTIN:
+    if name.startswith("node:") or name in WITHOUT_PREFIX:
         return {**error, "notes": [_note(_not_in_workers(name, mode))]}
     if any(_ASKS_FOR_EXTERNAL in note["text"] for note in notes):
         kept = [note for note in notes if _ASKS_FOR_EXTERNAL not in note["text"]]

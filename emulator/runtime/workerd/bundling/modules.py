@@ -29,7 +29,6 @@ _KINDS: Final[Mapping[str, ModuleKind]] = {
     "Data": "data",
 }
 _SCRIPTS: Final = ("ESModule", "CommonJS")
-_GLOBAL: Final = "wrangler-module"
 
 
 class ModuleImports:
@@ -64,7 +63,7 @@ class ModuleImports:
         for rules, answer in ((self._rules, self._module), (self._too_late, self._refuse)):
             if rules:
                 yield OnResolve("|".join(pattern for pattern, _ in rules), answer)
-        yield OnLoad(_GLOBAL, _global_value)
+        yield from (OnLoad(_namespace(kind), _global_value) for kind in _KINDS)
 
     async def _module(self, wanted: Import, resolve: Resolve) -> Answer | None:
         path = _without_query(wanted.path)
@@ -75,7 +74,9 @@ class ModuleImports:
         if rule.type in _SCRIPTS:
             return None
         found = await resolve(Import(path, wanted.importer, wanted.kind, wanted.folder))
-        return self._beside(rule, path, Path(found["path"]) if found["path"] else file)
+        if found["errors"]:
+            return {"errors": found["errors"]}
+        return self._beside(rule, path, Path(found["path"]))
 
     async def _bare(self, wanted: Import, resolve: Resolve) -> Answer | None:
         """wrangler 1 took "a.txt" for the file beside the entry point."""
@@ -103,10 +104,9 @@ class ModuleImports:
     def _beside(self, rule: Rule, path: str, file: Path) -> Answer:
         content = file.read_bytes()
         name = self._name(path, hashlib.sha1(content, usedforsecurity=False).hexdigest())
-        if self._is_script:
-            name = re.sub("[^a-zA-Z0-9_$]", "_", name)
-        self._add(file, Module(posixpath.normpath(name), _KINDS[rule.type], content))
-        return {"path": name, "namespace": _GLOBAL} if self._is_script else {"path": name, "external": True}
+        registered = _identifier(name) if self._is_script else posixpath.normpath(name)
+        self._add(file, Module(registered, _KINDS[rule.type], content))
+        return {"path": name, "external": not self._is_script, "namespace": _namespace(rule.type)}
 
     def _name(self, path: str, digest: str) -> str:
         base = posixpath.basename(path)
@@ -153,6 +153,14 @@ def _without_query(path: str) -> str:
     return path.partition("?")[0]
 
 
+def _namespace(rule_type: str) -> str:
+    return f"wrangler-module-{rule_type}"
+
+
+def _identifier(name: str) -> str:
+    return re.sub("[^a-zA-Z0-9_$]", "_", name)
+
+
 def _global_value(name: str) -> Answer:
-    """In a Worker of the service-worker format it is a global variable, which the configuration names."""
-    return {"contents": f"export default {name};".encode(), "loader": "js"}
+    """In a Worker of the service-worker format a module is a global variable."""
+    return {"contents": f"export default {_identifier(name)};".encode(), "loader": "js"}

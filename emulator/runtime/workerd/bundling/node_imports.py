@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from flarebed.emulator.runtime.workerd.bundling.node_modules import BUILTIN, SHIMMED, Mode, Substitutes
+from flarebed.emulator.runtime.workerd.bundling.node_modules import KNOWN, SHIMMED, WITHOUT_PREFIX, Mode, Substitutes
 from flarebed.emulator.runtime.workerd.bundling.service import Answer, Hook, Import, OnLoad, OnResolve, Resolve
 
 _REQUIRED: Final = "node-built-in-modules"
@@ -61,7 +61,7 @@ class NodeImports:
         return [OnResolve("^node:async_hooks(/|$)", self._leave), *hooks] if mode == "als" else hooks
 
     def _v2(self) -> list[Hook]:
-        names = "|".join(map(re.escape, sorted(BUILTIN)))
+        names = "|".join(map(re.escape, sorted(WITHOUT_PREFIX)))
         shims = "|".join(map(re.escape, SHIMMED))
         return [
             OnResolve(f"^({names}|node:.+)$", self._built_in),
@@ -84,11 +84,13 @@ class NodeImports:
             self._unknown.setdefault(wanted.path, []).append(wanted.importer)
         return {"external": True}
 
-    async def _built_in(self, wanted: Import, resolve: Resolve) -> Answer:
+    async def _built_in(self, wanted: Import, resolve: Resolve) -> Answer | None:
         self.external.add(wanted.path)
         if wanted.kind == "require-call":
             return {"path": wanted.path, "namespace": _REQUIRED}
         name = wanted.path.removeprefix("node:")
+        if name not in KNOWN:
+            return None
         if self._substitutes.is_native(name):
             return {"path": wanted.path, "external": True}
         if file := self._substitutes.of(name):

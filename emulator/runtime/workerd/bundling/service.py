@@ -12,6 +12,7 @@ import contextlib
 import functools
 import itertools
 import json
+from asyncio.subprocess import PIPE
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -87,11 +88,12 @@ class _Build:
 class Service:
     """Made by `running`."""
 
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
-        self._process = process
+    def __init__(self, requests: asyncio.StreamWriter) -> None:
+        self._requests = requests
         self._numbers = itertools.count()
         self._waiting: dict[int, asyncio.Future[Any]] = {}
         self._builds: dict[int, _Build] = {}
+        self._ended: UserError | None = None
 
     async def build(self, entry: Path, flags: Sequence[str], folder: Path, hooks: Sequence[Hook] = ()) -> Built:
         """Bundle `entry`; paths are relative to `folder`. Raises BuildFailed."""
@@ -127,18 +129,23 @@ class Service:
         )
         return list(response["messages"])
 
-    async def read(self) -> None:
-        """Hand on what esbuild says until it ends."""
-        assert self._process.stdout is not None
-        try:
+    async def read(self, packets: asyncio.StreamReader) -> None:
+        """Hand on what esbuild says until it ends. The first packet is its version."""
+        with contextlib.suppress(asyncio.IncompleteReadError):
+            await _body(packets)
             while True:
-                length = int.from_bytes(await self._process.stdout.readexactly(4), "little")
-                self._receive(decode(await self._process.stdout.readexactly(length)))
-        except asyncio.IncompleteReadError:
-            for future in self._waiting.values():
-                future.set_exception(UserError("esbuild stopped while it was bundling."))
+                self._receive(decode(await _body(packets)))
+
+    def end(self, error: UserError) -> None:
+        """No more answers will come."""
+        self._ended = error
+        for future in self._waiting.values():
+            if not future.done():
+                future.set_exception(error)
 
     async def _request(self, value: Answer) -> Any:
+        if self._ended is not None:
+            raise self._ended
         number = next(self._numbers)
         future = self._waiting[number] = asyncio.get_running_loop().create_future()
         self._send(Packet(number, True, value))
@@ -148,12 +155,13 @@ class Service:
         return response
 
     def _send(self, packet: Packet) -> None:
-        assert self._process.stdin is not None
-        self._process.stdin.write(encode(packet))
+        self._requests.write(encode(packet))
 
     def _receive(self, packet: Packet) -> None:
         if not packet.is_request:
-            self._waiting.pop(packet.number).set_result(packet.value)
+            waiting = self._waiting.pop(packet.number)
+            if not waiting.done():
+                waiting.set_result(packet.value)
             return
         build = self._builds[packet.value["key"]]
         task = asyncio.ensure_future(self._answer(packet.number, packet.value, build))
@@ -205,20 +213,31 @@ _NAME = "flarebed"
 async def running(esbuild: Path, version: str) -> AsyncIterator[Service]:
     """esbuild for the length of the block; it demands that its host names its `version`."""
     process = await asyncio.create_subprocess_exec(
-        esbuild, f"--service={version}", stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
+        esbuild, f"--service={version}", stdin=PIPE, stdout=PIPE, stderr=PIPE
     )
     assert process.stdin is not None
-    assert process.stdout is not None
-    service = Service(process)
-    greeting = int.from_bytes(await process.stdout.readexactly(4), "little")
-    await process.stdout.readexactly(greeting)
-    reader = asyncio.ensure_future(service.read())
+    service = Service(process.stdin)
+    serving = asyncio.ensure_future(_serve(service, process, esbuild))
     try:
         yield service
     finally:
-        process.stdin.close()
-        await process.wait()
-        await reader
+        if process.returncode is None:
+            process.kill()
+        await serving
+
+
+async def _serve(service: Service, process: asyncio.subprocess.Process, esbuild: Path) -> None:
+    assert process.stdout is not None
+    assert process.stderr is not None
+    complaints, _ = await asyncio.gather(process.stderr.read(), service.read(process.stdout))
+    await process.wait()
+    said = complaints.decode(errors="replace").strip()
+    service.end(UserError(f"esbuild ended before it had bundled the Worker: {said}", place=str(esbuild)))
+
+
+async def _body(packets: asyncio.StreamReader) -> bytes:
+    length = int.from_bytes(await packets.readexactly(4), "little")
+    return await packets.readexactly(length)
 
 
 def message(text: str) -> Message:

@@ -23,4 +23,7 @@ class JavaScriptProject(Project):
 
     def shown(self, bundled: Bundled) -> list[str]:
         """The bundle's files, relative to the project."""
-        return [path.relative_to(self.root).as_posix() for path in bundled.files if path.is_relative_to(self.root)]
+        return [self.shown_path(path) for path in bundled.files if path.is_relative_to(self.root)]
+
+    def shown_path(self, path: Path) -> str:
+        return path.relative_to(self.root).as_posix()
