@@ -19,7 +19,7 @@ class Module:
 
     name: str
     kind: ModuleKind
-    content: bytes
+    content: bytes = field(repr=False)
     file: Path | None = None
 
 
@@ -27,7 +27,7 @@ class Module:
 class SourceMapFile:
     """`folder` is what the map's sources are relative to."""
 
-    content: bytes
+    content: bytes = field(repr=False)
     folder: Path
 
 

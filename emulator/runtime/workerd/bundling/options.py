@@ -48,6 +48,7 @@ def bundle_flags(config: Config, script_format: Format, inject: Sequence[str], n
         f"--entry-names={config.entry_point().stem}",
         "--allow-overwrite",  # nothing is written
         "--sourcemap=external",
+        "--sources-content=false",  # the sources are on the disk
         "--external:__STATIC_CONTENT_MANIFEST",
         "--conditions=workerd,worker,browser",
         f"--jsx-factory={bundling.jsx_factory}",

@@ -14,15 +14,25 @@ from flarebed.emulator.config.jsonc import parse
 def files_of(metafile: Mapping[str, Any], root: Path, more: Iterable[Path], tsconfig: Path | None) -> tuple[Path, ...]:
     """`metafile` is esbuild's account of a build in `root`; `more` is what else went into the bundle."""
     # What is no file was made up: by a hook ("namespace:name"), or by a package.json that maps it to nothing.
-    sources = [path for name in metafile["inputs"] if (path := Path(os.path.normpath(root / name))).is_file()]
-    folders = dict.fromkeys(above for source in sources for above in source.parents)
-    packages = [path for folder in folders if (path := folder / "package.json").is_file()]
+    names = [path for name in metafile["inputs"] if os.path.isfile(path := os.path.normpath(root / name))]
+    folders = _with_those_above(os.path.dirname(name) for name in names)
+    packages = [path for folder in folders if os.path.isfile(path := f"{folder}/package.json")]
     if tsconfig is None:
-        tsconfigs = [path for folder in folders if (path := folder / "tsconfig.json").is_file()]
+        tsconfigs = [Path(path) for folder in folders if os.path.isfile(path := f"{folder}/tsconfig.json")]
     else:
         tsconfigs = [tsconfig]
     extended = [base for path in tsconfigs for base in _with_bases(path)]
-    return tuple(dict.fromkeys([*sources, *more, *packages, *extended]))
+    return tuple(dict.fromkeys([*map(Path, names), *more, *map(Path, packages), *extended]))
+
+
+def _with_those_above(folders: Iterable[str]) -> list[str]:
+    found: dict[str, None] = {}
+    for folder in folders:
+        above = folder
+        while above not in found:
+            found[above] = None
+            above = os.path.dirname(above)
+    return list(found)
 
 
 def _with_bases(tsconfig: Path) -> Iterator[Path]:
