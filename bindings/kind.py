@@ -120,10 +120,14 @@ class StateFiles:
 
 @dataclass(frozen=True)
 class Kind:
-    """A registry line: the folder's name and the config key that it owns. Its files load when first asked for."""
+    """A registry line: the folder's name and the config key that it owns. Its files load when first asked for.
+
+    One that keeps no state has no `state.py`.
+    """
 
     name: str
     key: str
+    keeps_state: bool = True
 
     def module(self, file: str) -> ModuleType:
         return importlib.import_module(f"flarebed.bindings.{self.name}.{file}")

@@ -10,4 +10,5 @@ KINDS: tuple[Kind, ...] = (
     Kind("r2", "r2_buckets"),
     Kind("queues", "queues"),
     Kind("workflows", "workflows"),
+    Kind("services", "services", keeps_state=False),
 )

@@ -78,7 +78,7 @@ def import_folder(place: Place, source: Path, force: bool) -> None:
 def clear(place: Place, kinds: Sequence[str], words: Sequence[str], force: bool) -> None:
     names = Names(place.state, place.config)
     with staging(place.state) as folder:
-        chosen = kinds or [kind.name for kind in KINDS]
+        chosen = kinds or [kind.name for kind in KINDS if kind.keeps_state]
         there = [each for each in resources(place.state, names, damaged_too=True) if each.kind in chosen]
         meant = [each for each in there if not words or any(names.is_meant(each.path, word) for word in words)]
         for word in words:

@@ -45,7 +45,6 @@ LISTS = {
         "destination_address",
         ("allowed_sender_addresses", "allowed_destination_addresses", "binding", "remote"),
     ),
-    "services": Shape(("binding", "service"), "service", strict=False),
     "unsafe_hello_world": Shape(("binding",), "", ("enable_timer",)),
     "vectorize": Shape(("binding", "index_name"), "index_name", ("remote",)),
     "vpc_networks": Shape(("binding",), "network_id", ("tunnel_id", "remote")),

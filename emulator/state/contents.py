@@ -23,7 +23,7 @@ CLOCK: Final = "flarebed/clock"
 """The virtual time that was reached (supervisor/virtual_clock.py)."""
 BLOBS: Final = f"{BUCKETS}/*/blobs/*"
 """The bytes of objects in R2."""
-FILES: Final[Mapping[str, StateFiles]] = {kind.name: kind.files() for kind in KINDS}
+FILES: Final[Mapping[str, StateFiles]] = {kind.name: kind.files() for kind in KINDS if kind.keeps_state}
 
 
 @dataclass(frozen=True)

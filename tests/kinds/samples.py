@@ -11,7 +11,8 @@ from flarebed.bindings.errors import JsError
 
 @dataclass(frozen=True)
 class Sample:
-    """`write` leaves a trace through the binding, `read` finds it: `written` after it, `empty` before.
+    """`write` leaves a trace through the binding, `read` finds it: `written` after it, `empty` before; a kind that
+    keeps no state has none of that.
 
     `class_name` is the constructor's name, by which the SDK knows what it wraps.
     """
@@ -20,10 +21,10 @@ class Sample:
     specs: list[dict[str, Any]]
     binding: str
     class_name: str
-    write: Callable[[Any], Awaitable[Any]]
-    read: Callable[[Any], Awaitable[Any]]
-    written: Any
-    empty: Any
+    write: Callable[[Any], Awaitable[Any]] | None = None
+    read: Callable[[Any], Awaitable[Any]] | None = None
+    written: Any = None
+    empty: Any = None
 
 
 async def d1_write(database: Any) -> None:
@@ -137,5 +138,19 @@ SAMPLES: dict[str, Sample] = {
         workflow_read,
         "kept",
         "instance.not_found",
+    ),
+    "services": Sample(
+        [{"binding": "API", "service": "api", "entrypoint": "Admin", "props": {"role": "admin"}}],
+        [
+            {
+                "binding": "API",
+                "service": "api",
+                "entrypoint": "Admin",
+                "props": {"role": "admin"},
+                "environment": None,
+            }
+        ],
+        "API",
+        "Fetcher",
     ),
 }

@@ -20,6 +20,9 @@ from tests.support import Bench, run
 each_kind = pytest.mark.parametrize(
     ("kind", "sample"), [pytest.param(kind, SAMPLES[kind.name], id=kind.name) for kind in KINDS]
 )
+each_kind_with_state = pytest.mark.parametrize(
+    ("kind", "sample"), [pytest.param(kind, SAMPLES[kind.name], id=kind.name) for kind in KINDS if kind.keeps_state]
+)
 
 
 class NoWorker:
@@ -97,7 +100,7 @@ def test_a_worker_sees_javascript_names_only(kind: Kind, sample: Sample, tmp_pat
     run(scenario())
 
 
-@each_kind
+@each_kind_with_state
 def test_what_was_written_is_there_for_others_and_after_a_restart(kind: Kind, sample: Sample, tmp_path: Path) -> None:
     async def scenario() -> None:
         bench, resources = opened(kind, sample, tmp_path)
@@ -111,7 +114,7 @@ def test_what_was_written_is_there_for_others_and_after_a_restart(kind: Kind, sa
     run(scenario())
 
 
-@each_kind
+@each_kind_with_state
 def test_state_is_the_folder_and_nothing_else(kind: Kind, sample: Sample, tmp_path: Path) -> None:
     async def scenario() -> None:
         bench, resources = opened(kind, sample, tmp_path / "state")
@@ -138,7 +141,7 @@ def test_owning_can_end_and_begin_again(kind: Kind, sample: Sample, tmp_path: Pa
     run(scenario())
 
 
-@each_kind
+@each_kind_with_state
 def test_commands_on_the_state_know_what_is_where(kind: Kind, sample: Sample, tmp_path: Path) -> None:
     async def scenario() -> None:
         bench, resources = opened(kind, sample, tmp_path)

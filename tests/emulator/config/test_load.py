@@ -14,6 +14,7 @@ from flarebed.bindings.kv.spec import KvNamespaceSpec
 from flarebed.bindings.queues.spec import QueueConsumerSpec, QueueProducerSpec
 from flarebed.bindings.r2.spec import R2BucketSpec
 from flarebed.bindings.registry import KINDS
+from flarebed.bindings.services.spec import ServiceSpec
 from flarebed.bindings.workflows.spec import WorkflowSpec
 from flarebed.emulator.config import ConfigErrors, DevSettings, Rule, load
 from flarebed.emulator.config.keys import KEYS, Effect
@@ -31,6 +32,7 @@ def test_a_whole_config(project: Project) -> None:
             "d1_databases": [{"binding": "DB", "database_name": "d"}],
             "queues": {"producers": [{"binding": "Q", "queue": "q1"}], "consumers": [{"queue": "q1"}]},
             "workflows": [{"name": "wf", "binding": "WF", "class_name": "Flow"}],
+            "services": [{"binding": "API", "service": "api"}],
             "triggers": {"crons": ["*/5 * * * *"]},
             "rules": [{"type": "Text", "globs": ["**/*.md"], "fallthrough": True}],
             "wasm_modules": {"W": "a/../b.wasm"}, "text_blobs": {"T": "t.txt"}, "data_blobs": {"D": "/d.bin"},
@@ -49,6 +51,7 @@ def test_a_whole_config(project: Project) -> None:
         "r2": (R2BucketSpec("R2", "bkt"),),
         "queues": (QueueProducerSpec("Q", "q1"), QueueConsumerSpec("q1")),
         "workflows": (WorkflowSpec("WF", "wf", "Flow"),),
+        "services": (ServiceSpec("API", "api"),),
     }
     assert config.unemulated == (
         ("ASSETS", "Assets"),
