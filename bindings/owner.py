@@ -15,7 +15,7 @@ import json
 import os
 import stat
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -121,13 +121,13 @@ class Doorbell:
         self._root = root
         self._pipes: dict[str, int] = {}
 
-    def ring(self, kind: str, resource: str, *, but: str | None = None) -> None:
-        """Say at each doorbell, `but` one, that work for `resource` was written. Without an owner nothing happens."""
+    def ring(self, kind: str, resource: str, *, but: Collection[str] = ()) -> None:
+        """Say at each doorbell, `but` some, that work for `resource` was written. Without an owner nothing happens."""
         line = json.dumps([kind, resource]).encode() + b"\n"
         if len(line) > _PIPE_BUF:
             raise ValueError(f"too long for the doorbell: {resource!r}")
         for name in os.listdir(_folder(self._root)):
-            if name.endswith(_DOORBELL) and name != but and not self._write(name, line):
+            if name.endswith(_DOORBELL) and name not in but and not self._write(name, line):
                 self._write(name, line)  # the owner that was there has gone: perhaps there is another
 
     def close(self) -> None:

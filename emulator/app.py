@@ -1,6 +1,6 @@
-"""The composition root: the only place that constructs the clock, the store, the engines and the Worker.
+"""The composition root: a Worker and its engines from a config, the only place that constructs them.
 
-`build` makes a Worker from a config; the server, the command line and tests drive what it returns.
+`group.py` does so for all the Workers of a process.
 """
 
 from __future__ import annotations
@@ -13,12 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from flarebed.bindings.clock import Clock, RealClock
+from flarebed.bindings.clock import Clock
 from flarebed.bindings.dispatch import Dispatch
 from flarebed.bindings.errors import UserError
 from flarebed.bindings.kind import Modes, Resources, Surroundings
-from flarebed.bindings.owner import Doorbell, Owner
-from flarebed.bindings.presence import Presence
+from flarebed.bindings.owner import Owner
 from flarebed.bindings.registry import KINDS
 from flarebed.bindings.store import Store
 from flarebed.bindings.values import ArrayBuffer
@@ -34,57 +33,47 @@ from flarebed.emulator.runtime.worker import Worker
 if TYPE_CHECKING:
     import httpx
 
+    from flarebed.emulator.runtime.workerd.shared import SharedWorkerd
+
 Log = Callable[[str, str], None]
 
 
-async def build(
-    config: Config,
-    *,
-    persist_to: Path,
-    log: Log,
-    clock: Clock | None = None,
-    synchronous: str = "NORMAL",
-    outbound: Callable[[], httpx.AsyncClient] | None = None,
-    observe: Callable[[Dispatch], Dispatch] | None = None,
-    modes: Modes | None = None,
-    entropy: random.Random | None = None,
-    presence: Presence | None = None,
-) -> App:
-    """The config's Worker, loaded. Raises UserError, or whatever the Worker's own top level raises.
+@dataclass(frozen=True)
+class Shared:
+    """What the Workers of a process have together. `workerd` runs those in JavaScript."""
 
-    `persist_to` is the state folder, `synchronous` SQLite's OFF, NORMAL or FULL. The Worker serves requests at once;
-    timers, consumers and workflow instances run here after `own()`. `observe` puts something between engines and
-    Worker; `presence` is what its caller has in the state folder already.
-    """
-    loop = asyncio.get_running_loop()
-    clock = clock or RealClock(loop)
-    worker = _worker(config, _services(config, clock, log, outbound or _http_client))
-    store = Store(persist_to, loop, synchronous, clock.operation_outside, presence)
+    clock: Clock
+    store: Store
+    workerd: SharedWorkerd | None
+    modes: Modes
+    entropy: random.Random
+
+
+def make(
+    config: Config,
+    shared: Shared,
+    log: Log,
+    outbound: Callable[[], httpx.AsyncClient] | None,
+    observe: Callable[[Dispatch], Dispatch] | None,
+) -> App:
+    """The config's Worker with its engines, to be loaded."""
+    clock, store = shared.clock, shared.store
+    worker = _worker(config, _services(config, clock, log, outbound or _http_client), shared.workerd)
     dispatch: Dispatch = worker if observe is None else observe(worker)
-    around = Surroundings(
-        clock, store, dispatch, config.name, config.flags, log, modes or Modes(), entropy or random.SystemRandom()
-    )
+    around = Surroundings(clock, store, dispatch, config.name, config.flags, log, shared.modes, shared.entropy)
     resources = {kind.name: kind.open(config.specs[kind.name], around) for kind in KINDS if config.specs.get(kind.name)}
     claims = [(name, resource) for name, kind in resources.items() for resource in kind.claims()]
-    owner = Owner(persist_to, loop, config.name, claims)
-    app = App(config, worker, store, resources, owner, Doorbell(persist_to))
-    store.doorbell = app.announce
-    try:
-        await worker.load(app.env(), {flag: flag in config.flags for flag in known_flags()})
-    except BaseException:
-        await app.close()
-        raise
-    return app
+    return App(config, worker, store, resources, Owner(store.root, clock.loop, config.name, claims))
 
 
-def _worker(config: Config, services: Services) -> Worker:
+def _worker(config: Config, services: Services, workerd: SharedWorkerd | None) -> Worker:
     main = config.entry_point()
-    if main.suffix == ".py":
+    if workerd is None or config.is_python():
         bundle = Bundle(main, config.base_dir or main.parent, config.rules)
         return PythonWorker(main, config.root, bundle, services)
     from flarebed.emulator.runtime.workerd.worker import JavaScriptWorker  # a Python Worker starts without
 
-    return JavaScriptWorker(config, services)
+    return JavaScriptWorker(config, services, workerd)
 
 
 def _services(config: Config, clock: Clock, log: Log, outbound: Callable[[], httpx.AsyncClient]) -> Services:
@@ -101,15 +90,18 @@ def _services(config: Config, clock: Clock, log: Log, outbound: Callable[[], htt
 
 @dataclass
 class App:
-    """A Worker with its bindings (`runtime.http.WorkerApp`)."""
+    """A Worker with its bindings."""
 
     config: Config
     worker: Worker
     store: Store
     resources: Mapping[str, Resources]
     owner: Owner
-    doorbell: Doorbell
     _waiting: asyncio.Task[None] | None = None
+
+    async def load(self) -> None:
+        """Raises UserError, or whatever the Worker's own top level raises. `fetch` works from now on."""
+        await self.worker.load(self.env(), {flag: flag in self.config.flags for flag in known_flags()})
 
     def env(self) -> dict[str, Any]:
         """The Worker's `env` in production's order: JSON values, texts, secrets, then the bindings by name."""
@@ -173,16 +165,6 @@ class App:
     def ring(self, kind: str, resource: str) -> None:
         if kind in self.resources:
             self.resources[kind].ring(resource)
-
-    def announce(self, kind: str, resource: str) -> None:
-        """Work was written here that isn't this process's: for whichever owner it is."""
-        self.doorbell.ring(kind, resource, but=self.owner.doorbell if self.owner.owns else None)
-
-    async def close(self) -> None:
-        await self.disown()
-        await self.worker.close()
-        self.doorbell.close()
-        self.store.close()
 
     def bindings_table(self) -> list[tuple[str, str, str]]:
         """(binding, resource, mode) for the table shown at start; secrets hidden."""

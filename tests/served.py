@@ -18,8 +18,9 @@ from flarebed.bindings.clock import VirtualClock
 from flarebed.bindings.d1.engine import D1Resources
 from flarebed.bindings.d1.migrations import apply_pending
 from flarebed.bindings.d1.spec import D1DatabaseSpec
-from flarebed.emulator.app import App, build
+from flarebed.emulator.app import App
 from flarebed.emulator.config.load import load
+from flarebed.emulator.group import Part, build_group
 from flarebed.emulator.server.asgi import Application
 from flarebed.emulator.server.control import Control
 from flarebed.emulator.server.log import Log
@@ -130,17 +131,12 @@ async def served(
     loop = asyncio.get_running_loop()
     clock = VirtualClock(loop, start_ms)
     logged: list[tuple[str, str]] = []
-    app = await build(
-        load(None, cwd=folder, env="", environ={}, var=variables or {}),
-        persist_to=state,
-        log=lambda level, text: logged.append((level, text)),
-        clock=clock,
-        outbound=outbound,
-        synchronous=synchronous,
-    )
+    config = load(None, cwd=folder, env="", environ={}, var=variables or {})
+    part = Part(config, lambda level, text: logged.append((level, text)), outbound)
+    group = await build_group((part,), persist_to=state, clock=clock, synchronous=synchronous)
     log = Log(loop, "none")
     try:
-        await app.own()
-        yield Served(app, clock, Application(app, log, Control(app, clock)), logged)
+        await group.own()
+        yield Served(group.primary, clock, Application(group, log, Control(group, clock)), logged)
     finally:
-        await app.close()
+        await group.close()

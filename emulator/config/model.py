@@ -110,6 +110,9 @@ class Config:
     warnings: tuple[str, ...]
     watched: tuple[Path, ...]
 
+    def is_python(self) -> bool:
+        return self.main is not None and self.main.suffix == ".py"
+
     def entry_point(self) -> Path:
         """The file of the Worker; raises UserError if the config names none, or one that is not there."""
         if self.main is None:

@@ -6,7 +6,7 @@ side knows how the other is made: no ASGI here, no JavaScript values.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -95,7 +95,7 @@ class ScheduledOutcome:
 
 
 class WorkerApp(Protocol):
-    """One Worker with its bindings, ready to serve. Made by `flarebed.emulator.app.build`."""
+    """What is served: a Worker with its bindings, and perhaps others with it (`flarebed.emulator.group`)."""
 
     async def fetch(self, request: IncomingRequest) -> OutgoingResponse:
         """Raises WorkerError for an exception that the Worker did not catch. Cancelled when the client is gone."""
@@ -113,14 +113,10 @@ class WorkerApp(Protocol):
 
     async def close(self) -> None: ...
 
-    def bindings_table(self) -> list[tuple[str, str, str]]:
-        """(binding, resource, mode), secrets hidden."""
+    def bindings_tables(self) -> Mapping[str, Sequence[tuple[str, str, str]]]:
+        """(binding, resource, mode) for each Worker by its name; secrets hidden."""
         ...
 
     def watched(self) -> list[Path]:
         """Files whose change means a reload: the Worker's loaded modules, the config, the secrets file."""
-        ...
-
-    def ring(self, kind: str, resource: str) -> None:
-        """Another process wrote work for this resource."""
         ...

@@ -48,11 +48,8 @@ class BrokenWorker:
     async def close(self) -> None:
         pass
 
-    def bindings_table(self) -> list[tuple[str, str, str]]:
-        return []
+    def bindings_tables(self) -> dict[str, list[tuple[str, str, str]]]:
+        return {}
 
     def watched(self) -> list[Path]:
         return sources(self._folder)
-
-    def ring(self, kind: str, resource: str) -> None:
-        pass

@@ -130,7 +130,7 @@ class Runtime:
                 "known": self._files.signatures,
                 "root": str(project.root),
                 "broken": broken,
-                "bindings": project.app.bindings_table(),
+                "bindings": project.app.bindings_tables(),
                 "notices": project.notices,
                 "warnings": project.warnings,
                 "crons": project.crons,

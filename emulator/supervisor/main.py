@@ -350,7 +350,7 @@ class Supervisor:
             self._terminal.say("log", notice)
         for warning in fields["warnings"]:
             self._terminal.say("warn", warning)
-        rows = [list(row) for row in fields["bindings"]]
+        rows = [list(row) for table in fields["bindings"].values() for row in table]
         if rows != self._shown_bindings and not runtime.broken:
             self._terminal.say("log", bindings_table(rows))
         if first:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from flarebed.bindings.errors import UserError
 from flarebed.bindings.kind import Modes
 from flarebed.bindings.store import enter
-from flarebed.emulator import app
+from flarebed.emulator.group import Part, build_group
 from flarebed.emulator.runtime.http import WorkerError
 from flarebed.emulator.runtime.python.modules import HostModules
 from flarebed.emulator.runtime.python.promise import thrown_by
@@ -31,10 +31,9 @@ async def open_project(launch: Launch, loop: asyncio.AbstractEventLoop, log: Cal
     presence = enter(state)  # before the clock's file is opened, which is a part of the state
     try:
         clock = None if launch.virtual_start_ms is None else KeptClock(loop, state, launch.virtual_start_ms)
-        worker = await app.build(
-            config,
+        group = await build_group(
+            (Part(config, log),),
             persist_to=state,
-            log=log,
             clock=clock,
             synchronous=launch.synchronous,
             modes=Modes(**launch.modes),
@@ -46,4 +45,4 @@ async def open_project(launch: Launch, loop: asyncio.AbstractEventLoop, log: Cal
     except (Exception, SystemExit) as error:
         presence.leave()
         raise WorkerError(f"{thrown_by(error)}\n", error, worker_frames(error)) from error
-    return Project(worker, entry.parent, config.crons, config.notices, config.warnings, config.host, clock)
+    return Project(group, entry.parent, config.crons, config.notices, config.warnings, config.host, clock)

@@ -21,8 +21,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from flarebed.bindings.clock import VirtualClock
 from flarebed.bindings.dispatch import Dispatch
 from flarebed.bindings.kind import Modes
-from flarebed.emulator.app import App, Log, build
+from flarebed.emulator.app import App, Log
 from flarebed.emulator.config.model import Config
+from flarebed.emulator.group import Group, Part, build_group
 
 if TYPE_CHECKING:
     import httpx
@@ -93,19 +94,20 @@ class Session:
         self.begun = 0
         self.frozen = False
         try:
-            self.app: App = self.run(
-                build(
-                    config, persist_to=state, log=log, clock=self.clock, outbound=outbound, observe=observe,
+            self.group: Group = self.run(
+                build_group(
+                    (Part(config, log, outbound, observe),), persist_to=state, clock=self.clock,
                     synchronous=synchronous, modes=modes, entropy=entropy,
                 )
             )  # fmt: skip
-            self.run(self.app.own())
+            self.app: App = self.group.primary
+            self.run(self.group.own())
         except BaseException:
             self.loop.close()
             raise
 
     def close(self) -> None:
-        self.run(self.app.close())
+        self.run(self.group.close())
         for task in asyncio.all_tasks(self.loop):
             task.cancel()
         self.settle()

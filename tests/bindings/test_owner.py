@@ -163,7 +163,7 @@ def test_all_owners_hear_it_but_the_one_that_rings(tmp_path: Path) -> None:
             assert owner.acquire()
             owner.listen(lambda kind, resource, name=name: heard.put_nowait(f"{name} {resource}"))  # type: ignore[misc]
         doorbell = Doorbell(tmp_path)
-        doorbell.ring("queues", "q", but=owners["a"].doorbell)
+        doorbell.ring("queues", "q", but=[owners["a"].doorbell])
         assert sorted([await heard.get(), await heard.get()]) == ["C/3 q", "b q"]
         owners["b"].release()
         doorbell.ring("queues", "r")

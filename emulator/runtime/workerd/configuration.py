@@ -1,4 +1,4 @@
-"""workerd's config for a Worker: its modules and bindings, our own Worker beside it, their sockets.
+"""workerd's config: the modules and bindings of each Worker, our own Worker beside them, their sockets.
 
 https://github.com/cloudflare/workerd/blob/main/src/workerd/server/workerd.capnp
 """
@@ -13,9 +13,8 @@ from typing import Any, Final
 from flarebed.emulator.config.model import Config
 from flarebed.emulator.runtime.workerd import capnp
 from flarebed.emulator.runtime.workerd.bundled import Bundled
-from flarebed.emulator.runtime.workerd.wiring import CONTROL, Struct, Wiring
+from flarebed.emulator.runtime.workerd.wiring import CONTROL, Struct, Wiring, service_of
 
-MAIN_SOCKET: Final = "main.sock"
 CONTROL_SOCKET: Final = "control.sock"
 _CONTROL_MODULES: Final = ("control.js", "conversation.js", "wire.js")
 _CONTROL_DATE: Final = "2026-03-01"
@@ -24,57 +23,72 @@ _CF_BLOB: Final = "CF-Blob"
 
 @dataclass(frozen=True)
 class Member:
-    """A Worker in the config: `workflows` are the classes that our own Worker has to reach."""
+    """A Worker in the config: `workflows` are the classes that our own Worker has to reach, `socket` the name of the
+    one that the Worker's requests come from."""
 
     config: Config
     bundled: Bundled
     bindings: Sequence[Struct]
     workflows: Collection[str]
+    wiring: Wiring
+    socket: str
 
 
-def written(member: Member, wiring: Wiring, folder: Path) -> str:
+def written(members: Sequence[Member], folder: Path) -> str:
     """The config's text, to stand in `folder`."""
-    services = [_user(member, wiring), _control(member, wiring), *wiring.services, _INTERNET]
-    config = {"services": services, "sockets": _sockets(member.config.name, folder), "structuredLogging": True}
+    workers = [_user(member) for member in members]
+    wired = [service for member in members for service in member.wiring.services]
+    services = [*workers, _control(members), *wired, _INTERNET]
+    config = {"services": services, "sockets": _sockets(members, folder), "structuredLogging": True}
     return f'using Workerd = import "/workerd/workerd.capnp";\nconst config :Workerd.Config = {capnp.text(config)};\n'
 
 
-def _user(member: Member, wiring: Wiring) -> Struct:
-    config = member.config
+def _user(member: Member) -> Struct:
+    config, file = member.config, member.wiring.file
     worker = {
-        "modules": [{"name": each.name, each.kind: wiring.file(each.content)} for each in member.bundled.modules],
+        "modules": [{"name": each.name, each.kind: file(each.content)} for each in member.bundled.modules],
         "compatibilityDate": config.compatibility_date,
         "compatibilityFlags": list(config.compatibility_flags),
         "bindings": list(member.bindings),
     }
-    return {"name": _service(config.name), "worker": worker}
+    return {"name": service_of(config.name), "worker": worker}
 
 
-def _control(member: Member, wiring: Wiring) -> Struct:
-    user = _service(member.config.name)
-    entrypoints = [
-        {"name": f"entrypoint:{name}", "service": {"name": user, "entrypoint": name}} for name in member.workflows
-    ]
+def _control(members: Sequence[Member]) -> Struct:
     source = Path(__file__).parent / "js"
     worker = {
         "modules": [{"name": name, "esModule": (source / name).read_text("utf-8")} for name in _CONTROL_MODULES],
         "compatibilityDate": _CONTROL_DATE,
         "compatibilityFlags": ["experimental"],
-        "bindings": [{"name": "worker", "service": user}, *entrypoints, *wiring.control],
+        "bindings": [binding for member in members for binding in _reached(member)],
     }
     return {"name": CONTROL, "worker": worker}
 
 
-def _sockets(name: str, folder: Path) -> list[Struct]:
+def _reached(member: Member) -> list[Struct]:
+    """What our own Worker has of a Worker: itself, its entrypoints, what it is bound to."""
+    name = member.config.name
+    entrypoints = [
+        {"name": f"entrypoint:{name}:{each}", "service": {"name": service_of(name), "entrypoint": each}}
+        for each in member.workflows
+    ]
+    return [{"name": f"worker:{name}", "service": service_of(name)}, *entrypoints, *member.wiring.control]
+
+
+def _sockets(members: Sequence[Member], folder: Path) -> list[Struct]:
     proxied = {"style": capnp.Symbol("proxy"), "cfBlobHeader": _CF_BLOB}
     return [
-        {"name": MAIN_SOCKET, "address": f"unix:{folder / MAIN_SOCKET}", "http": proxied, "service": _service(name)},
+        *(
+            {
+                "name": member.socket,
+                "address": f"unix:{folder / member.socket}",
+                "http": proxied,
+                "service": service_of(member.config.name),
+            }
+            for member in members
+        ),
         {"name": CONTROL_SOCKET, "address": f"unix:{folder / CONTROL_SOCKET}", "http": {}, "service": CONTROL},
     ]
-
-
-def _service(name: str) -> str:
-    return f"worker:{name}"
 
 
 _INTERNET: Final[dict[str, Any]] = {

@@ -5,7 +5,7 @@ An adapter's `bind(name, value, wiring)` gives the config's binding; through `wi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,10 +13,11 @@ from flarebed.bindings.d1.binding import D1Database
 from flarebed.bindings.kv.binding import KvNamespace
 from flarebed.bindings.queues.binding import WorkerQueue
 from flarebed.bindings.r2.binding import R2Bucket
+from flarebed.bindings.services.binding import Fetcher
 from flarebed.bindings.values import ArrayBuffer
 from flarebed.bindings.workflows.binding import WorkflowImpl
 from flarebed.emulator.runtime.workerd import d1, kv, queues, r2, wire, workflows
-from flarebed.emulator.runtime.workerd.host import BINDING, Adapter, Host
+from flarebed.emulator.runtime.workerd.host import BINDING, Adapter, Answered, Asked, Host
 
 Struct = dict[str, Any]
 CONTROL: Final = "control"
@@ -24,18 +25,24 @@ CONTROL: Final = "control"
 
 
 class Wiring:
-    """`services` are those of workerd's config that the bindings need, `control` the bindings of our own Worker."""
+    """Of the bindings of `worker`, in one workerd with its `peers`, itself among them.
 
-    def __init__(self, host: Host, folder: Path) -> None:
+    `services` are those of workerd's config that the bindings need, `control` the bindings of our own Worker.
+    `numbers` tells the files in `folder` apart.
+    """
+
+    def __init__(self, host: Host, folder: Path, worker: str, peers: Collection[str], numbers: Iterator[int]) -> None:
+        self.peers = peers
         self.services: list[Struct] = []
         self.control: list[Struct] = []
+        self._worker = worker
         self._folder = folder
-        self._files = 0
+        self._numbers = numbers
         self._host = host
 
     def external(self, kind: str, name: str, adapter: Adapter) -> str:
         """A service whose requests `adapter` answers; returns its name."""
-        service = f"{kind}:{name}"
+        service = f"{kind}:{self._worker}:{name}"
         self._host.adapters[service] = adapter
         http = {"injectRequestHeaders": [{"name": BINDING, "value": service}]}
         self.services.append({"name": service, "external": {"address": f"unix:{self._host.path}", "http": http}})
@@ -43,8 +50,7 @@ class Wiring:
 
     def file(self, content: bytes) -> Path:
         """A file beside the config, for what is too long to stand in it."""
-        self._files += 1
-        path = Path(f"file-{self._files}")
+        path = Path(f"file-{next(self._numbers)}")
         (self._folder / path).write_bytes(content)
         return path
 
@@ -91,10 +97,33 @@ def _wrapped(module: str, service: str | Struct) -> Struct:
     return {"wrapped": {"moduleName": module, "innerBindings": [{"name": "fetcher", "service": service}]}}
 
 
+def _service(name: str, fetcher: Fetcher, wiring: Wiring) -> Struct:
+    """workerd's own, between Workers that it runs."""
+    if fetcher.service not in wiring.peers:
+        return {"service": wiring.external("service", name, _absent(fetcher.service))}
+    designator = {"name": service_of(fetcher.service)}
+    if fetcher.entrypoint is not None:
+        designator["entrypoint"] = fetcher.entrypoint
+    return {"service": designator | ({} if fetcher.props is None else {"props": {"json": wire.dumps(fetcher.props)}})}
+
+
+def _absent(worker: str) -> Adapter:
+    async def answer(asked: Asked) -> Answered:
+        return Answered(503, f'Worker "{worker}" not found. Make sure it is running locally.'.encode())
+
+    return answer
+
+
+def service_of(worker: str) -> str:
+    """The name of a Worker among workerd's services."""
+    return f"worker:{worker}"
+
+
 _ADAPTERS: Final[Mapping[type, Callable[[str, Any, Wiring], Struct]]] = {
     KvNamespace: _kv,
     WorkerQueue: _queue,
     R2Bucket: _r2,
     D1Database: _d1,
     WorkflowImpl: _workflow,
+    Fetcher: _service,
 }

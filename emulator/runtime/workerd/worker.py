@@ -1,4 +1,4 @@
-"""A JavaScript or TypeScript Worker: bundled by esbuild, run by a workerd of its own, fed by our engines.
+"""A JavaScript or TypeScript Worker: bundled by esbuild, run by the process's workerd, fed by our engines.
 
 Implements what the server and the engines ask of a Worker (`runtime.http`, `dispatch`), as `PythonWorker` does.
 """
@@ -9,6 +9,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import quote
 
 from flarebed.bindings.errors import JsError
 from flarebed.emulator.config.model import Config
@@ -17,14 +18,11 @@ from flarebed.emulator.runtime.services import Services
 from flarebed.emulator.runtime.workerd import wire
 from flarebed.emulator.runtime.workerd.bundled import Bundled
 from flarebed.emulator.runtime.workerd.bundler import bundle
-from flarebed.emulator.runtime.workerd.configuration import CONTROL_SOCKET, MAIN_SOCKET, Member, written
 from flarebed.emulator.runtime.workerd.conversation import Attention, Conversation
-from flarebed.emulator.runtime.workerd.host import Host
 from flarebed.emulator.runtime.workerd.http_client import Answer, HttpClient
 from flarebed.emulator.runtime.workerd.output import Output
-from flarebed.emulator.runtime.workerd.process import Workerd
-from flarebed.emulator.runtime.workerd.tools import find_esbuild, find_workerd
-from flarebed.emulator.runtime.workerd.wiring import Wiring
+from flarebed.emulator.runtime.workerd.shared import SharedWorkerd
+from flarebed.emulator.runtime.workerd.tools import find_esbuild
 
 _CF_BLOB: Final = "cf-blob"
 _UNCAUGHT: Final = b"Internal Server Error"
@@ -32,51 +30,29 @@ _UNCAUGHT: Final = b"Internal Server Error"
 
 
 class JavaScriptWorker:
-    """One Worker. Make it, `load` it, then send events."""
+    """One Worker. Make it, `load` it, start the `workerd`, then send events."""
 
-    def __init__(self, config: Config, services: Services) -> None:
+    def __init__(self, config: Config, services: Services, workerd: SharedWorkerd) -> None:
         self.services = services
         self._config = config
+        self._workerd = workerd
         self._clock = services.clock
         self._loop = services.clock.loop
         self._output = Output(services.log)
-        self._workerd: Workerd | None = None
-        self._host: Host | None = None
         self._main: HttpClient | None = None
-        self._control: HttpClient | None = None
         self._bundled: Bundled | None = None
 
     # Life.
 
     async def load(self, env: Mapping[str, Any], flags: dict[str, bool]) -> None:
-        """Bundle it and start it. Raises UserError for what the user can mend."""
-        search_path = os.environ.get("PATH", "")
-        binary = find_workerd(self._config.root, search_path)
-        self._bundled = await bundle(self._config, find_esbuild(self._config.root, search_path), os.environ)
-        self._output.bundled = self._bundled
-        workerd = self._workerd = Workerd(binary, self._loop, self._output.line, self._exited)
-        folder = workerd.folder
-        host = self._host = Host(str(folder / "host.sock"), self._clock, self.services.log)
-        wiring = Wiring(host, folder)
-        bindings = [wiring.binding(name, value) for name, value in env.items()]
-        member = Member(self._config, self._bundled, bindings, self.workflow_classes())
-        await host.listen()
-        await workerd.start(written(member, wiring, folder), {MAIN_SOCKET, CONTROL_SOCKET})
-        self._main = HttpClient(str(folder / MAIN_SOCKET), self._loop)
-        self._control = HttpClient(str(folder / CONTROL_SOCKET), self._loop)
+        """Bundle it. Raises UserError for what the user can mend."""
+        esbuild = find_esbuild(self._config.root, os.environ.get("PATH", ""))
+        self._bundled = self._output.bundled = await bundle(self._config, esbuild, os.environ)
+        classes = self.workflow_classes()
+        self._main = self._workerd.join(self._config, self._bundled, env, classes, self._output.line)
 
     async def close(self) -> None:
-        for client in (self._main, self._control):
-            if client is not None:
-                client.close()
-        if self._workerd is not None:
-            self._workerd.close()
-        if self._host is not None:
-            self._host.close()
         await self.services.close()
-
-    def _exited(self) -> None:
-        self.services.log("error", "workerd, which runs the Worker, has ended.")
 
     def web_assembly_module(self, path: Path) -> Path:
         """workerd reads the file itself."""
@@ -119,9 +95,8 @@ class JavaScriptWorker:
             raise JsError(result["outcome"])
 
     async def run_workflow(self, class_name: str, event: Any, step: Any) -> Any:
-        assert self._control is not None
         with Attention(self._clock) as attention:
-            async with Conversation(self._control, self._loop, "/", attention) as conversation:
+            async with self._conversation(attention) as conversation:
                 return await conversation.call(0, "run", class_name, event, conversation.export(step))
 
     def workflow_classes(self) -> frozenset[str]:
@@ -131,9 +106,12 @@ class JavaScriptWorker:
         return frozenset(spec.class_name for spec in wanted if spec.class_name in self._bundled.exports)
 
     async def _order(self, method: str, *arguments: Any) -> Any:
-        assert self._control is not None
-        async with Conversation(self._control, self._loop, "/") as conversation:
+        async with self._conversation() as conversation:
             return await conversation.call(0, method, *arguments)
+
+    def _conversation(self, attention: Attention | None = None) -> Conversation:
+        """With our own Worker, about this one."""
+        return Conversation(self._workerd.control, self._loop, f"/{quote(self._config.name)}", attention)
 
 
 def _tell(batch: Any, result: Mapping[str, Any]) -> None:

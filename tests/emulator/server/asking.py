@@ -41,13 +41,11 @@ class FakeWorker:
 
     async def close(self) -> None: ...
 
-    def bindings_table(self) -> list[tuple[str, str, str]]:
-        return []
+    def bindings_tables(self) -> dict[str, list[tuple[str, str, str]]]:
+        return {}
 
     def watched(self) -> list[Path]:
         return []
-
-    def ring(self, kind: str, resource: str) -> None: ...
 
 
 @dataclass

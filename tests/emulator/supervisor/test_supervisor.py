@@ -48,7 +48,7 @@ class Played(Runtime):
             known=found,
             root=str(self.stage.entry.parent),
             broken=broken,
-            bindings=[],
+            bindings={},
             notices=[],
             warnings=[],
             crons=[],

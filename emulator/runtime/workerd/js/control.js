@@ -1,6 +1,7 @@
-// Takes orders from flarebed and gives them to the user's Worker, by workerd's own calls: one request, one conversation.
+// Takes orders from flarebed and gives them to the user's Workers, by workerd's own calls: one request, one
+// conversation, with the Worker that its path names.
 //
-// `env` has the Worker as "worker", and its entrypoints as "entrypoint:<name>".
+// `env` has a Worker as "worker:<name>", and its entrypoints as "entrypoint:<name>:<entrypoint>".
 
 import { RpcTarget, WorkerEntrypoint } from "cloudflare:workers";
 import { Conversation } from "./conversation.js";
@@ -37,22 +38,28 @@ class Step extends RpcTarget {
 // What flarebed calls.
 class Orders {
   #env;
+  #name;
   conversation;
 
-  constructor(env) {
+  constructor(env, name) {
     this.#env = env;
+    this.#name = name;
   }
 
   queue(name, messages, metadata) {
-    return this.#env.worker.queue(name, messages, metadata);
+    return this.#worker().queue(name, messages, metadata);
   }
 
   scheduled(cron, scheduledTime) {
-    return this.#env.worker.scheduled({ cron, scheduledTime });
+    return this.#worker().scheduled({ cron, scheduledTime });
   }
 
   run(entrypoint, event, step) {
-    return this.#env[`entrypoint:${entrypoint}`].run(event, new Step(this.conversation, step));
+    return this.#env[`entrypoint:${this.#name}:${entrypoint}`].run(event, new Step(this.conversation, step));
+  }
+
+  #worker() {
+    return this.#env[`worker:${this.#name}`];
   }
 }
 
@@ -119,7 +126,7 @@ function uncloneable(value) {
 export default {
   async fetch(request, env, ctx) {
     const { readable, writable } = new IdentityTransformStream();
-    const orders = new Orders(env);
+    const orders = new Orders(env, decodeURIComponent(new URL(request.url).pathname.slice(1)));
     orders.conversation = new Conversation(writable, orders);
     ctx.waitUntil(orders.conversation.listen(request.body));
     return new Response(readable);

@@ -20,8 +20,8 @@ from tests.served import served
 from tests.support import run
 
 from flarebed.bindings.clock import RealClock
-from flarebed.emulator.app import build
 from flarebed.emulator.config.load import load
+from flarebed.emulator.group import Part, build_group
 from flarebed.emulator.runtime.python.virtual_time import VirtualTime
 
 START_S = 1_767_225_600
@@ -244,10 +244,11 @@ def test_on_the_real_clock_nothing_is_replaced(project: Path) -> None:
     async def scenario() -> None:
         config = load(None, cwd=project, env="", environ={})
         clock = RealClock(asyncio.get_running_loop())
-        app = await build(config, persist_to=project / "state", log=lambda _level, _text: None, clock=clock)
+        part = Part(config, lambda _level, _text: None)
+        group = await build_group((part,), persist_to=project / "state", clock=clock)
         try:
             assert time.time is original
         finally:
-            await app.close()
+            await group.close()
 
     run(scenario())
