@@ -14,7 +14,7 @@ from flarebed.emulator.cli.check_commands import check
 from flarebed.emulator.cli.clock_commands import clock
 from flarebed.emulator.cli.d1_commands import d1
 from flarebed.emulator.cli.kv_commands import kv
-from flarebed.emulator.cli.options import config_option, env_option, mode_options, persist_option
+from flarebed.emulator.cli.options import PATH, env_option, mode_options, persist_option
 from flarebed.emulator.cli.output import told
 from flarebed.emulator.cli.queue_commands import queues
 from flarebed.emulator.cli.state_commands import state
@@ -29,7 +29,15 @@ def app() -> None:
 
 
 @app.command()
-@config_option
+@click.option(
+    "--config",
+    "-c",
+    "configs",
+    multiple=True,
+    type=PATH,
+    metavar="FILE",
+    help="The wrangler config file; repeatable: the first one's Worker answers requests, the others run beside it.",
+)
 @env_option
 @click.option("--ip", metavar="ADDRESS", help="The address to listen on.")
 @click.option("--port", type=click.IntRange(0, 65535), help="The port to listen on (8787, or the next free one).")
@@ -61,7 +69,7 @@ def app() -> None:
 def dev(
     server: ForkServer | None,
     /,
-    config: Path | None,
+    configs: tuple[Path, ...],
     env: str | None,
     ip: str | None,
     port: int | None,
@@ -78,11 +86,10 @@ def dev(
             raise UserError("`flarebed dev` needs Linux or macOS.", hint="On Windows, run it in WSL.")
         from flarebed.emulator.cli.dev import run
         from flarebed.emulator.supervisor.launch import Launch
-        from flarebed.emulator.supervisor.options import read_config
 
         launch = Launch(
             folder=os.getcwd(),
-            config=str(config.absolute()) if config else None,
+            configs=[str(config.absolute()) for config in configs],
             environment=env,
             variables=_variables(var),
             persist_to=str(persist_to.absolute()) if persist_to else None,
@@ -91,7 +98,7 @@ def dev(
             virtual_start_ms=None if virtual_time is None else _start_ms(virtual_time),
             modes=modes,
         )
-        code = run(launch, read_config(launch), server, ip, port)
+        code = run(launch, server, ip, port)
     raise SystemExit(code)
 
 

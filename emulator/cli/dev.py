@@ -1,4 +1,4 @@
-"""`flarebed dev`: finds the config and an address, then hands over to the supervisor."""
+"""`flarebed dev`: finds the configs and an address, then hands over to the supervisor."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import contextlib
 import errno
 import os
 import socket
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -17,7 +18,7 @@ from flarebed.emulator.config import Config
 from flarebed.emulator.supervisor.forkserver import ForkServer
 from flarebed.emulator.supervisor.launch import Launch
 from flarebed.emulator.supervisor.main import Supervisor
-from flarebed.emulator.supervisor.options import state_folder
+from flarebed.emulator.supervisor.options import divided, read_configs, state_folder
 from flarebed.emulator.supervisor.running import Announcement, Running, last
 
 DEFAULT_PORT: Final = 8787
@@ -27,8 +28,10 @@ _ANNOUNCE_S: Final = 5.0
 _NAMED_LOCALHOST: Final = ("127.0.0.1", "::1", "0.0.0.0", "::", "localhost")
 
 
-def run(launch: Launch, config: Config, server: ForkServer, ip: str | None, port: int | None) -> int:
+def run(launch: Launch, server: ForkServer, ip: str | None, port: int | None) -> int:
     """Serve until told to stop; returns the exit code."""
+    configs = read_configs(launch)
+    launches, config = divided(launch, configs), configs[0]
     shown_ip = ip or config.dev.ip
     listener = listen(shown_ip, port if port is not None else config.dev.port)
     host, bound_port = listener.getsockname()[:2]
@@ -37,7 +40,7 @@ def run(launch: Launch, config: Config, server: ForkServer, ip: str | None, port
     state = state_folder(launch.persist_to, config)
     tell_of_wrangler(state, config)
     tell_of_another(state)
-    return asyncio.run(_supervise(launch, server, listener, running, state))
+    return asyncio.run(_supervise(launches, server, listener, running, state))
 
 
 def tell_of_wrangler(state: Path, config: Config) -> None:
@@ -59,10 +62,12 @@ def tell_of_another(state: Path) -> None:
         )
 
 
-async def _supervise(launch: Launch, server: ForkServer, listener: socket.socket, running: Running, state: Path) -> int:
+async def _supervise(
+    launches: Sequence[Launch], server: ForkServer, listener: socket.socket, running: Running, state: Path
+) -> int:
     loop = asyncio.get_running_loop()
     _keep_announcing(Announcement(state, running), loop)
-    supervisor = Supervisor(launch, server, listener, running.url, loop)
+    supervisor = Supervisor(launches, server, listener, running.url, loop)
     with contextlib.ExitStack() as ending:
         with contextlib.suppress(OSError):  # a folder that can't be used says so itself
             ending.callback(Bell(state, loop, supervisor.release).close)

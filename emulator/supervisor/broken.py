@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import traceback
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
@@ -24,12 +25,12 @@ def describe(error: BaseException) -> str:
 class BrokenWorker:
     """Serves `error` until a file changes."""
 
-    def __init__(self, error: Exception, folder: Path) -> None:
+    def __init__(self, error: Exception, folders: Sequence[Path]) -> None:
         self._error = error
-        self._folder = folder
+        self._folders = folders
 
     def project(self) -> Project:
-        return Project(self, self._folder)
+        return Project(self, self._folders)
 
     async def fetch(self, request: object) -> NoReturn:
         if isinstance(self._error, WorkerError):
@@ -52,4 +53,4 @@ class BrokenWorker:
         return {}
 
     def watched(self) -> list[Path]:
-        return sources(self._folder)
+        return sources(self._folders)

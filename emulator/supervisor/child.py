@@ -15,7 +15,6 @@ import signal
 import socket
 import sys
 import threading
-from pathlib import Path
 from typing import Any, Final
 
 import uvloop
@@ -41,8 +40,8 @@ many more, and nearly all go without that search; Python's 700 took a fifth of t
 
 
 def run(fields: dict[str, Any], fds: tuple[int, ...], lifeline: int) -> int:
-    """Be the Worker's process; returns its exit code. `fds`: the channel, the listener, the debugger's socket."""
-    channel, listener, debugger = (socket.socket(fileno=fd) for fd in fds)
+    """Be the Worker's process; returns its exit code. `fds`: the channel, the debugger's socket, the listener."""
+    channel, debugger, *listeners = (socket.socket(fileno=fd) for fd in fds)
     threading.Thread(target=_end_with_supervisor, args=(lifeline,), name="lifeline", daemon=True).start()
     faulthandler.enable(all_threads=False)
     faulthandler.register(STACK_SIGNAL, all_threads=False)
@@ -52,7 +51,7 @@ def run(fields: dict[str, Any], fds: tuple[int, ...], lifeline: int) -> int:
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(line_buffering=True)  # type: ignore[union-attr]
     # The loop is not closed: that would cancel what is under way, and the engines would take it for failed attempts.
-    return _new_loop(fields).run_until_complete(_serve(fields, channel, listener))
+    return _new_loop(fields).run_until_complete(_serve(fields, channel, *listeners))
 
 
 def _new_loop(fields: dict[str, Any]) -> asyncio.AbstractEventLoop:
@@ -66,7 +65,7 @@ def _end_with_supervisor(lifeline: int) -> None:
     os._exit(1)
 
 
-async def _serve(fields: dict[str, Any], channel: socket.socket, listener: socket.socket) -> int:
+async def _serve(fields: dict[str, Any], channel: socket.socket, listener: socket.socket | None = None) -> int:
     launch = Launch(**fields["launch"])
     runtime = Runtime(asyncio.get_running_loop(), launch, channel, listener)
     known, born_ns = from_json(fields["known"]), fields["born_ns"]
@@ -81,7 +80,7 @@ class Runtime:
     """Is also the gate that connections ask whether they may begin a request."""
 
     def __init__(
-        self, loop: asyncio.AbstractEventLoop, launch: Launch, channel: socket.socket, listener: socket.socket
+        self, loop: asyncio.AbstractEventLoop, launch: Launch, channel: socket.socket, listener: socket.socket | None
     ) -> None:
         self.ended: asyncio.Future[int] = loop.create_future()
         self._loop = loop
@@ -103,14 +102,14 @@ class Runtime:
                 self._channel.send({"is": "failed"})
                 self._loop.call_later(_EXIT_DELAY_S, self._end, 0)
                 return
-            project = BrokenWorker(error, Path(self._launch.folder)).project()
+            project = BrokenWorker(error, self._launch.folders()).project()
         self._use(project, known, born_ns)
         gc.freeze()  # what is loaded stays
         gc.set_threshold(_YOUNG_OBJECTS, 20, 20)
 
     def stand_in(self, failure: str, known: dict[str, Signature], born_ns: int) -> None:
         """Serve what became of a process that opened the Worker."""
-        self._use(BrokenWorker(UserError(failure), Path(self._launch.folder)).project(), known, born_ns)
+        self._use(BrokenWorker(UserError(failure), self._launch.folders()).project(), known, born_ns)
 
     def _use(self, project: Project, known: dict[str, Signature], born_ns: int) -> None:
         self._app = project.app
@@ -120,15 +119,15 @@ class Runtime:
         application = Application(project.app, self._log, self._routes, host=project.host, on_exit=self._on_exit)
         self._server = HttpServer(application, self._loop, self)
         self._files = Files(project.app.watched, known, born_ns, self._on_more_files)
-        self._root = project.root
+        self._roots = project.roots
         broken = isinstance(project.app, BrokenWorker)
         if broken:
-            self._files.search(self._root)
+            self._files.search(self._roots)
         self._channel.send(
             {
                 "is": "ready",
                 "known": self._files.signatures,
-                "root": str(project.root),
+                "roots": [str(root) for root in project.roots],
                 "broken": broken,
                 "bindings": project.app.bindings_tables(),
                 "notices": project.notices,
@@ -159,7 +158,7 @@ class Runtime:
                 self._run(self._server.adopt(message.fds[0], message.payload))
             case "accept":
                 self._files.accept(from_json(message.fields["known"]))
-                self._files.search(self._root)
+                self._files.search(self._roots)
             case "ping":
                 self._channel.send({"is": "pong"})
             case "retire":
@@ -170,7 +169,8 @@ class Runtime:
     async def _begin(self) -> None:
         if self._clock is not None:
             self._clock.move_to(0)  # to where the process before has been meanwhile
-        await self._server.listen(self._listener)
+        if self._listener is not None:
+            await self._server.listen(self._listener)
         await self._app.own()
 
     async def _retire(self) -> None:

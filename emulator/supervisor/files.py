@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from time import perf_counter, thread_time
 from typing import Any, Final
@@ -19,7 +19,9 @@ _LEAST_INTERVAL_S: Final = 0.00025
 """A client that edits a file between an answer and its next request takes longer."""
 
 _NEVER: Final = frozenset(("node_modules", "__pycache__", "python_modules", "site-packages"))
-_SOURCES: Final = (".py", ".toml", ".json", ".jsonc")
+_SOURCES: Final = (
+    ".py", ".toml", ".json", ".jsonc", ".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx", ".wasm",
+)  # fmt: skip
 _SECRETS: Final = (".dev.vars", ".env")
 
 
@@ -69,11 +71,10 @@ def is_source(path: str) -> bool:
     return name.endswith(_SOURCES) or name.startswith(_SECRETS)
 
 
-def sources(root: Path) -> list[Path]:
-    """All files below `root` that may matter."""
-    return [
-        Path(entry.path) for folder in source_folders(root) for entry in os.scandir(folder) if is_source(entry.path)
-    ]
+def sources(roots: Iterable[Path]) -> list[Path]:
+    """All files below `roots` that may matter."""
+    folders = [folder for root in roots for folder in source_folders(root)]
+    return [Path(entry.path) for folder in folders for entry in os.scandir(folder) if is_source(entry.path)]
 
 
 class Files:
@@ -113,9 +114,9 @@ class Files:
         """Take these signatures for ours: newer code exists but can't run."""
         self.signatures.update(known)
 
-    def search(self, root: Path) -> None:
-        """From now on a file that appears below `root` is a change too: what can't run may lack it."""
-        self._watched = lambda: sources(root)
+    def search(self, roots: Sequence[Path]) -> None:
+        """From now on a file that appears below `roots` is a change too: what can't run may lack it."""
+        self._watched = lambda: sources(roots)
         self._searches = True
 
     def _look_for_more(self) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 import signal
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -23,10 +23,13 @@ DEFAULT_PROJECT: Final = "flarebed.emulator.supervisor.project"
 
 @dataclass(frozen=True)
 class Launch:
-    """The options of `flarebed dev`. Paths are absolute."""
+    """The options of `flarebed dev`, for the Workers that share a process. Paths are absolute."""
 
     folder: str
-    config: str | None = None
+    configs: Sequence[str] = ()
+    """Without any, the one that is found from `folder` upwards."""
+    names: Sequence[str] = ()
+    """The Workers of `configs`, if the command has several: what is said of them is told apart by these."""
     environment: str | None = None
     variables: dict[str, str] = field(default_factory=dict)
     persist_to: str | None = None
@@ -41,14 +44,18 @@ class Launch:
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
 
+    def folders(self) -> list[Path]:
+        """Where a change may mend a Worker that can't run."""
+        return [Path(config).parent for config in self.configs] or [Path(self.folder)]
+
 
 @dataclass(frozen=True)
 class Project:
-    """An opened Worker, and what the server and the terminal need to know about it."""
+    """Opened Workers, and what the server and the terminal need to know about them."""
 
     app: WorkerApp
-    root: Path
-    """The import root: a new module below it means a reload."""
+    roots: Sequence[Path]
+    """The import roots: a new module below them means a reload."""
     crons: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()

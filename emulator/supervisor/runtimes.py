@@ -8,7 +8,7 @@ import os
 import signal
 import socket
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 from flarebed.emulator.supervisor.debugger import GO_AHEAD, LEAVE
 from flarebed.emulator.supervisor.files import Signature
@@ -20,8 +20,9 @@ from flarebed.emulator.supervisor.messages import Channel, Message
 class Runtime:
     """One Worker's process. `known` are the signatures of the files that it was made from."""
 
-    def __init__(self, number: int, known: dict[str, Signature], born_ns: int) -> None:
+    def __init__(self, number: int, maker: Maker, known: dict[str, Signature], born_ns: int) -> None:
         self.number = number
+        self.maker = maker
         self.known = known
         self.born_ns = born_ns
         self.pid = 0
@@ -62,53 +63,55 @@ class Runtime:
         self.channel = self.prompt = None
 
 
+class Maker(Protocol):
+    """Who has a process made, and hears of it."""
+
+    def told(self, runtime: Runtime, message: Message) -> None: ...
+
+    def exited(self, runtime: Runtime, code: int) -> None:
+        """`code` is negative for the signal that ended it."""
+        ...
+
+    def prompted(self, runtime: Runtime) -> None:
+        """`runtime.debugging` has changed."""
+        ...
+
+
 class Launcher:
-    """Makes Worker's processes through the fork server and learns of their end.
+    """Makes Worker's processes through the fork server and learns of their end; `on_lost()` if that server is gone."""
 
-    `on_message(runtime, message)`, `on_exit(runtime, code)` (negative: the signal that ended it),
-    `on_debugger(runtime)` after `runtime.debugging` has changed, `on_lost()` when the fork server is gone.
-    """
-
-    def __init__(
-        self,
-        server: ForkServer,
-        loop: asyncio.AbstractEventLoop,
-        on_message: Callable[[Runtime, Message], None],
-        on_exit: Callable[[Runtime, int], None],
-        on_debugger: Callable[[Runtime], None],
-        on_lost: Callable[[], None],
-    ) -> None:
+    def __init__(self, server: ForkServer, loop: asyncio.AbstractEventLoop, on_lost: Callable[[], None]) -> None:
         self._loop = loop
-        self._on_message = on_message
-        self._on_exit = on_exit
-        self._on_debugger = on_debugger
         self._runtimes: dict[int, Runtime] = {}
         self._count = 0
         self._server = Channel(server.sock, loop, self._told, on_lost)
 
     def spawn(
         self,
+        maker: Maker,
         launch: Launch,
-        listener: socket.socket,
+        listener: socket.socket | None,
         known: dict[str, Signature],
         born_ns: int,
         *,
         replaces: bool = False,
         failure: str = "",
     ) -> Runtime:
-        """`replaces`: if the Worker can't run, another process serves on. `failure`: serve this error instead of it."""
+        """`listener` is where its requests come in. `replaces`: if the Worker can't run, another process serves on.
+        `failure`: serve this error instead of it.
+        """
         self._count += 1
-        runtime = self._runtimes[self._count] = Runtime(self._count, known, born_ns)
+        runtime = self._runtimes[self._count] = Runtime(self._count, maker, known, born_ns)
         ours, theirs = socket.socketpair()
         prompt, their_prompt = socket.socketpair()
-        runtime.channel = Channel(ours, self._loop, lambda message: self._on_message(runtime, message), lambda: None)
+        runtime.channel = Channel(ours, self._loop, lambda message: maker.told(runtime, message), lambda: None)
         runtime.prompt = prompt
         prompt.setblocking(False)
         self._loop.add_reader(prompt.fileno(), self._debugger, runtime, prompt)
         runtime.stands_in = bool(failure)
         files = {"known": known, "born_ns": born_ns}
         fields = {"id": runtime.number, "launch": launch.to_json(), "replaces": replaces, "failure": failure}
-        fds = (theirs.detach(), os.dup(listener.fileno()), their_prompt.detach())
+        fds = (theirs.detach(), their_prompt.detach(), *(() if listener is None else (os.dup(listener.fileno()),)))
         self._server.send({"do": "spawn"} | fields | files, b"", fds)
         return runtime
 
@@ -122,7 +125,7 @@ class Launcher:
             runtime.channel.drain()
         runtime.close(self._loop)
         runtime.pid = 0
-        self._on_exit(runtime, fields["code"])
+        runtime.maker.exited(runtime, fields["code"])
 
     def _debugger(self, runtime: Runtime, prompt: socket.socket) -> None:
         try:
@@ -133,6 +136,6 @@ class Launcher:
             self._loop.remove_reader(prompt.fileno())
         else:
             runtime.debugging = not said.endswith(LEAVE)
-        self._on_debugger(runtime)
+        runtime.maker.prompted(runtime)
         if said and runtime.debugging:
             prompt.send(GO_AHEAD)

@@ -69,14 +69,14 @@ class Terminal:
             self._on_key(key)
 
 
-def bindings_table(rows: Sequence[Sequence[str]]) -> str:
-    """The table in wrangler's form (seen on 4.164)."""
+def bindings_table(rows: Sequence[Sequence[str]], worker: str = "Your Worker") -> str:
+    """The table in wrangler's form (seen on 4.164), which names the Worker if there are several."""
     if not rows:
         return "No bindings found."
     rows = [(f"env.{binding}", resource, mode) for binding, resource, mode in rows]
     width = max(len(_HEADINGS[0]), *(len(row[0]) for row in rows)) + 6
     table = [f"{binding:<{width}}{resource:<{_RESOURCE_WIDTH}}{mode}" for binding, resource, mode in (_HEADINGS, *rows)]
-    return "\n".join(("Your Worker has access to the following bindings:", *table))
+    return "\n".join((f"{worker} has access to the following bindings:", *table))
 
 
 def cron_notice(url: str) -> str:

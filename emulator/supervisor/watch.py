@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Iterable
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -17,10 +18,10 @@ _STEP_MS: Final = 10
 _MOST_FOLDERS: Final = 500
 
 
-def folders(root: Path, files: Iterable[str]) -> list[Path]:
-    """The folders to watch, each by itself: those of `files`, and the source folders below `root`."""
+def folders(roots: Iterable[Path], files: Iterable[str]) -> list[Path]:
+    """The folders to watch, each by itself: those of `files`, and the source folders below `roots`."""
     found = {Path(path).parent for path in files}
-    for folder in source_folders(root):
+    for folder in chain.from_iterable(map(source_folders, roots)):
         if len(found) >= _MOST_FOLDERS:
             break
         found.add(folder)

@@ -97,7 +97,7 @@ def test_what_is_searched_for_is_a_change_when_it_appears(tmp_path: Path) -> Non
     new.write_text("b = 1\n")
     os.utime(new, ns=(2**62, 2**62))
     assert not watched.changed()
-    watched.search(tmp_path)
+    watched.search([tmp_path])
     assert watched.changed()
 
 
@@ -129,7 +129,7 @@ def test_packages_caches_and_state_are_not_searched(tmp_path: Path) -> None:
         (tmp_path / name).mkdir(parents=True)
         (tmp_path / name / "m.py").touch()
     (tmp_path / "env" / "pyvenv.cfg").touch()
-    assert folders(tmp_path, []) == [tmp_path, tmp_path / "src", tmp_path / "src/pkg"]
-    assert sources(tmp_path) == [tmp_path / "src/pkg/m.py"]
+    assert folders([tmp_path], []) == [tmp_path, tmp_path / "src", tmp_path / "src/pkg"]
+    assert sources([tmp_path]) == [tmp_path / "src/pkg/m.py"]
     outside = tmp_path.parent
-    assert folders(tmp_path / "src", [str(outside / "x.toml")])[0] == outside
+    assert folders([tmp_path / "src"], [str(outside / "x.toml")])[0] == outside

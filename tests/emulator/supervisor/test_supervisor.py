@@ -4,27 +4,29 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 
-from flarebed.emulator.supervisor import main as module
+from flarebed.emulator.supervisor import line as module
+from flarebed.emulator.supervisor import main
 from flarebed.emulator.supervisor.files import Signature, signatures
 from flarebed.emulator.supervisor.forkserver import ForkServer
 from flarebed.emulator.supervisor.launch import Launch
 from flarebed.emulator.supervisor.main import Supervisor
 from flarebed.emulator.supervisor.messages import Message
-from flarebed.emulator.supervisor.runtimes import Runtime
+from flarebed.emulator.supervisor.runtimes import Maker, Runtime
 from tests.support import run
 
 
 class Played(Runtime):
     """A process that does what the test says; `told` has what it was told."""
 
-    def __init__(self, stage: Stage, number: int, known: dict[str, Signature], replaces: bool, failure: str) -> None:
-        super().__init__(number, known, 0)
+    def __init__(self, stage: Stage, maker: Maker, known: dict[str, Signature], replaces: bool, failure: str) -> None:
+        number = len(stage.made) + 1
+        super().__init__(number, maker, known, 0)
         self.stage = stage
         self.failure = failure
         self.replaces = replaces
@@ -39,14 +41,14 @@ class Played(Runtime):
         self.killed = True
 
     def says(self, what: str, **fields: Any) -> None:
-        self.stage.on_message(self, Message({"is": what} | fields))
+        self.maker.told(self, Message({"is": what} | fields))
 
     def is_ready(self, broken: bool = False) -> None:
         found = signatures([str(self.stage.entry)])
         self.says(
             "ready",
             known=found,
-            root=str(self.stage.entry.parent),
+            roots=[str(self.stage.entry.parent)],
             broken=broken,
             bindings={},
             notices=[],
@@ -55,11 +57,11 @@ class Played(Runtime):
         )
 
     def gives(self, data: bytes) -> None:
-        self.stage.on_message(self, Message({"is": "connection"}, data, (-1,)))
+        self.maker.told(self, Message({"is": "connection"}, data, (-1,)))
 
     def exits(self, code: int) -> None:
         self.pid = 0
-        self.stage.on_exit(self, code)
+        self.maker.exited(self, code)
 
 
 class Stage:
@@ -68,17 +70,15 @@ class Stage:
     def __init__(self, entry: Path) -> None:
         self.entry = entry
         self.made: list[Played] = []
-        self.on_message: Callable[[Runtime, Message], None] = lambda runtime, message: None
-        self.on_exit: Callable[[Runtime, int], None] = lambda runtime, code: None
 
-    def launcher(self, server: Any, loop: Any, on_message: Any, on_exit: Any, on_debugger: Any, on_lost: Any) -> Stage:
-        self.on_message, self.on_exit = on_message, on_exit
+    def launcher(self, server: Any, loop: Any, on_lost: Any) -> Stage:
         return self
 
     def spawn(
-        self, launch: Any, listener: Any, known: Any, born_ns: int, *, replaces: bool = False, failure: str = ""
-    ) -> Played:
-        self.made.append(Played(self, len(self.made) + 1, known, replaces, failure))
+        self, maker: Maker, launch: Any, listener: Any, known: Any, born_ns: int, *, replaces: bool = False,
+        failure: str = "",
+    ) -> Played:  # fmt: skip
+        self.made.append(Played(self, maker, known, replaces, failure))
         return self.made[-1]
 
 
@@ -92,20 +92,21 @@ def played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Non
 
         def close(self) -> None: ...
 
-    def play(check: Callable[[Supervisor, Stage], Awaitable[None]], *, served: bool = True) -> None:
+    def play(
+        check: Callable[[Supervisor, Stage], Awaitable[None]], *, served: bool = True, names: Sequence[str] = ("",)
+    ) -> None:
         entry = tmp_path / "entry.py"
         entry.write_text("a = 1\n")
         stage = Stage(entry)
-        monkeypatch.setattr(module, "Launcher", stage.launcher)
+        monkeypatch.setattr(main, "Launcher", stage.launcher)
         monkeypatch.setattr(module, "Watcher", NoWatcher)
         monkeypatch.setattr(module, "_DISOWN_S", 0.01)
 
         async def work() -> None:
             loop = asyncio.get_running_loop()
             nothing = cast("socket.socket", None)
-            supervisor = Supervisor(
-                Launch(str(tmp_path)), cast("ForkServer", nothing), nothing, "http://localhost:1", loop
-            )
+            launches = [Launch(str(tmp_path), names=[name] if name else ()) for name in names]
+            supervisor = Supervisor(launches, cast("ForkServer", nothing), nothing, "http://localhost:1", loop)
             supervisor.start()
             if served:
                 stage.made[0].is_ready()
@@ -123,7 +124,7 @@ Play = Callable[..., None]
 def test_a_reload_lets_the_old_disown_before_the_new_serves(played: Play) -> None:
     async def check(supervisor: Supervisor, stage: Stage) -> None:
         old = stage.made[0]
-        supervisor.reload()
+        supervisor.lines[0].reload()
         new = stage.made[1]
         assert (new.replaces, new.known) == (True, signatures([str(stage.entry)]))
         new.is_ready()
@@ -136,7 +137,7 @@ def test_a_reload_lets_the_old_disown_before_the_new_serves(played: Play) -> Non
 
 def test_an_old_one_that_is_stuck_holds_nothing_up(played: Play) -> None:
     async def check(supervisor: Supervisor, stage: Stage) -> None:
-        supervisor.reload()
+        supervisor.lines[0].reload()
         new = stage.made[1]
         new.is_ready()
         await asyncio.wait([supervisor.ended], timeout=0.03)
@@ -168,10 +169,10 @@ def test_code_that_fails_gives_the_old_one_its_connections_back(played: Play) ->
         old.gives(b"A")
         stage.made[1].says("failed")
         assert old.told == ["serve", "accept", "connectionA"]
-        supervisor._changed({str(stage.entry)})  # the watcher's word for the same save
+        supervisor.lines[0].changed({str(stage.entry)})  # the watcher's word for the same save
         assert len(stage.made) == 2
         stage.entry.write_text("a = 333\n")
-        supervisor._changed({str(stage.entry)})
+        supervisor.lines[0].changed({str(stage.entry)})
         assert len(stage.made) == 3
 
     played(check)
@@ -179,9 +180,9 @@ def test_code_that_fails_gives_the_old_one_its_connections_back(played: Play) ->
 
 def test_a_change_during_a_reload_begins_it_anew(played: Play) -> None:
     async def check(supervisor: Supervisor, stage: Stage) -> None:
-        supervisor.reload()
+        supervisor.lines[0].reload()
         stage.entry.write_text("a = 22\n")
-        supervisor._changed({str(stage.entry)})
+        supervisor.lines[0].changed({str(stage.entry)})
         first, second = stage.made[1:]
         assert first.killed
         first.exits(-9)
@@ -194,9 +195,9 @@ def test_a_change_during_a_reload_begins_it_anew(played: Play) -> None:
 
 def test_a_change_while_the_old_one_disowns_replaces_the_new_one(played: Play) -> None:
     async def check(supervisor: Supervisor, stage: Stage) -> None:
-        supervisor.reload()
+        supervisor.lines[0].reload()
         stage.made[1].is_ready()
-        supervisor.reload()
+        supervisor.lines[0].reload()
         assert stage.made[1].told == ["serve"]
         stage.made[0].says("disowned")
         stage.made[2].is_ready()
@@ -209,10 +210,10 @@ def test_a_change_while_the_old_one_disowns_replaces_the_new_one(played: Play) -
 def test_an_empty_file_is_given_time_to_be_written(played: Play) -> None:
     async def check(supervisor: Supervisor, stage: Stage) -> None:
         stage.entry.write_text("")
-        supervisor._changed({str(stage.entry)})
+        supervisor.lines[0].changed({str(stage.entry)})
         assert len(stage.made) == 1
         stage.entry.write_text("a = 22\n")
-        supervisor._changed({str(stage.entry)})
+        supervisor.lines[0].changed({str(stage.entry)})
         assert len(stage.made) == 2
         await asyncio.wait([supervisor.ended], timeout=0.03)
         assert len(stage.made) == 2
@@ -224,7 +225,7 @@ def test_a_new_module_is_a_change_and_other_new_files_are_not(played: Play, tmp_
     async def check(supervisor: Supervisor, stage: Stage) -> None:
         for name, made in (("notes.txt", 1), ("data.sqlite", 1), ("helper.py", 2)):
             (tmp_path / name).write_text("x")
-            supervisor._changed({str(tmp_path / name)})
+            supervisor.lines[0].changed({str(tmp_path / name)})
             assert len(stage.made) == made
 
     played(check)
@@ -249,7 +250,7 @@ def test_a_crash_while_starting_is_served_as_an_error_until_a_file_changes(playe
         assert stage.made[1].failure == "The Worker's process was ended by SIGSEGV while it was starting."
         stage.made[1].is_ready(broken=True)
         assert stage.made[1].told == ["serve"]
-        supervisor.reload()
+        supervisor.lines[0].reload()
         assert (stage.made[2].replaces, stage.made[2].failure) == (False, "")
         stage.made[2].exits(3)
         assert stage.made[3].failure == "The Worker's process ended with exit code 3 while it was starting."
@@ -273,7 +274,7 @@ def test_a_stand_in_that_crashes_is_followed_by_another_start_a_little_later(pla
 
 def test_a_crash_while_starting_leaves_what_serves(played: Play) -> None:
     async def check(supervisor: Supervisor, stage: Stage) -> None:
-        supervisor.reload()
+        supervisor.lines[0].reload()
         stage.made[1].exits(-11)
         assert len(stage.made) == 2
         assert stage.made[0].told == ["serve", "accept"]
@@ -284,7 +285,7 @@ def test_a_crash_while_starting_leaves_what_serves(played: Play) -> None:
 def test_what_fails_at_the_start_is_replaced_even_if_it_fails_again(played: Play) -> None:
     async def check(supervisor: Supervisor, stage: Stage) -> None:
         stage.made[0].is_ready(broken=True)
-        supervisor.reload()
+        supervisor.lines[0].reload()
         assert not stage.made[1].replaces
         stage.made[1].is_ready(broken=True)
         stage.made[0].says("disowned")
@@ -295,7 +296,7 @@ def test_what_fails_at_the_start_is_replaced_even_if_it_fails_again(played: Play
 
 def test_stopping_asks_who_serves_and_kills_who_does_not(played: Play) -> None:
     async def check(supervisor: Supervisor, stage: Stage) -> None:
-        supervisor.reload()
+        supervisor.lines[0].reload()
         supervisor.stop()
         old, new = stage.made
         assert (old.told[-1], old.killed, new.killed) == ("stop", False, True)
@@ -328,7 +329,7 @@ def test_the_state_is_let_go_of_before_the_new_one_starts(played: Play, monkeypa
 
 def test_the_state_is_let_go_of_by_what_is_coming_too(played: Play) -> None:
     async def check(supervisor: Supervisor, stage: Stage) -> None:
-        supervisor.reload()
+        supervisor.lines[0].reload()
         old, coming = stage.made
         coming.is_ready()
         supervisor.release()
@@ -346,3 +347,47 @@ def test_a_debugger_keeps_the_state(played: Play) -> None:
         assert (len(stage.made), stage.made[0].told) == (1, ["serve"])
 
     played(check)
+
+
+def test_several_lines_begin_together_and_reload_alone(played: Play, capsys: pytest.CaptureFixture[str]) -> None:
+    async def check(supervisor: Supervisor, stage: Stage) -> None:
+        a, b = stage.made
+        a.is_ready()
+        assert (a.told, "Ready on" in capsys.readouterr().out) == ([], False)
+        b.is_ready()
+        assert (a.told, b.told) == (["serve"], ["serve"])
+        assert capsys.readouterr().out == "[wrangler:info] Ready on http://localhost:1\n"
+        supervisor.lines[1].reload()
+        [new] = stage.made[2:]
+        new.is_ready()
+        b.says("disowned")
+        assert (a.told, b.told, new.told) == (["serve"], ["serve", "retire"], ["serve"])
+        assert capsys.readouterr().out == "[wrangler:info] [b] Reloaded\n"
+
+    played(check, served=False, names=["a", "b"])
+
+
+def test_several_lines_end_together(played: Play) -> None:
+    async def check(supervisor: Supervisor, stage: Stage) -> None:
+        a, b = stage.made
+        a.is_ready()
+        b.is_ready()
+        supervisor.stop()
+        assert (a.told[-1], b.told[-1]) == ("stop", "stop")
+        a.exits(0)
+        assert not supervisor.ended.done()
+        b.exits(0)
+        assert await supervisor.ended == 0
+
+    played(check, served=False, names=["a", "b"])
+
+
+def test_all_lines_let_go_of_the_state(played: Play) -> None:
+    async def check(supervisor: Supervisor, stage: Stage) -> None:
+        for process in stage.made:
+            process.is_ready()
+        supervisor.release()
+        a, b, *new = stage.made
+        assert (a.told, b.told, len(new)) == (["serve", "retire"], ["serve", "retire"], 2)
+
+    played(check, served=False, names=["a", "b"])
