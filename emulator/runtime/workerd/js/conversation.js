@@ -8,22 +8,41 @@ export class Conversation {
   #count = 0;
   #exports = new Map();
   #waiting = new Map();
+  #shared = false;
+  #ended = false;
+  #stub;
 
-  // `root` has the methods that calls of 0 are for.
-  constructor(writable, root) {
+  // `root` has the methods that calls of 0 are for; `stub(call)` makes what stands here for the other side's function.
+  constructor(writable, root, stub = (call) => (...args) => call(null, args)) {
     this.#writer = writable.getWriter();
     this.#exports.set(0, root);
+    this.#stub = stub;
+  }
+
+  // Unless one side has a function of the other's, nothing will be called any more.
+  endUnlessShared() {
+    if (!this.#shared) this.#end();
   }
 
   // Until the other side has said all. If it is gone, so is this request.
   async listen(readable) {
     const decoder = new TextDecoder();
     let rest = "";
-    for await (const chunk of readable) {
-      const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
-      rest = lines.pop();
-      for (const line of lines) this.#heard(JSON.parse(line));
+    try {
+      for await (const chunk of readable) {
+        const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
+        rest = lines.pop();
+        for (const line of lines) this.#heard(JSON.parse(line));
+      }
+    } finally {
+      for (const { reject } of this.#waiting.values()) reject(new Error("Network connection lost."));
+      await this.#end();
     }
+  }
+
+  async #end() {
+    if (this.#ended) return;
+    this.#ended = true;
     await this.#writer.close();
   }
 
@@ -38,13 +57,15 @@ export class Conversation {
 
   // A number for a function. One that came through a call of workerd's would be over with that call.
   #export(value) {
+    this.#shared = true;
     const id = ++this.#count;
     this.#exports.set(id, typeof value.dup === "function" ? value.dup() : value);
     return id;
   }
 
   #import(id) {
-    return (...args) => this.call(id, null, args);
+    this.#shared = true;
+    return this.#stub((method, args) => this.call(id, method, args));
   }
 
   #toWire(value) {
