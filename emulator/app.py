@@ -24,9 +24,11 @@ from flarebed.bindings.values import ArrayBuffer
 from flarebed.emulator.config.flags import known_flags
 from flarebed.emulator.config.model import Config
 from flarebed.emulator.runtime.http import IncomingRequest, OutgoingResponse, ScheduledOutcome
+from flarebed.emulator.runtime.peers import Peers
 from flarebed.emulator.runtime.python.bundle import Bundle
 from flarebed.emulator.runtime.python.promise import thrown_by
 from flarebed.emulator.runtime.python.worker import PythonWorker
+from flarebed.emulator.runtime.registry import Registry
 from flarebed.emulator.runtime.services import Services
 from flarebed.emulator.runtime.worker import Worker
 
@@ -40,13 +42,16 @@ Log = Callable[[str, str], None]
 
 @dataclass(frozen=True)
 class Shared:
-    """What the Workers of a process have together. `workerd` runs those in JavaScript."""
+    """What the Workers of a process have together. `workerd` runs those in JavaScript; the `registry` has the Workers
+    that can be called.
+    """
 
     clock: Clock
     store: Store
     workerd: SharedWorkerd | None
     modes: Modes
     entropy: random.Random
+    registry: Registry
 
 
 def make(
@@ -58,7 +63,7 @@ def make(
 ) -> App:
     """The config's Worker with its engines, to be loaded."""
     clock, store = shared.clock, shared.store
-    worker = _worker(config, _services(config, clock, log, outbound or _http_client), shared.workerd)
+    worker = _worker(config, _services(config, shared, log, outbound or _http_client), shared.workerd)
     dispatch: Dispatch = worker if observe is None else observe(worker)
     around = Surroundings(clock, store, dispatch, config.name, config.flags, log, shared.modes, shared.entropy)
     resources = {kind.name: kind.open(config.specs[kind.name], around) for kind in KINDS if config.specs.get(kind.name)}
@@ -76,15 +81,16 @@ def _worker(config: Config, services: Services, workerd: SharedWorkerd | None) -
     return JavaScriptWorker(config, services, workerd)
 
 
-def _services(config: Config, clock: Clock, log: Log, outbound: Callable[[], httpx.AsyncClient]) -> Services:
+def _services(config: Config, shared: Shared, log: Log, outbound: Callable[[], httpx.AsyncClient]) -> Services:
     return Services(
-        clock=clock,
+        clock=shared.clock,
         worker=config.name,
         flags=config.flags,
         log=log,
         outbound=outbound,
         uncaught=lambda error: log("error", uncaught_text(error)),
         pyodide_version=config.pyodide_version or "314.0.6",
+        peers=Peers(shared.registry, shared.clock),
     )
 
 

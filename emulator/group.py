@@ -22,11 +22,14 @@ from flarebed.emulator.app import App, Log, Shared, make
 from flarebed.emulator.config.clashes import complain_of_clashes
 from flarebed.emulator.config.model import Config
 from flarebed.emulator.runtime.http import IncomingRequest, OutgoingResponse, ScheduledOutcome
+from flarebed.emulator.runtime.python.worker import PythonWorker
+from flarebed.emulator.runtime.registry import Registry
 
 if TYPE_CHECKING:
     import httpx
 
     from flarebed.emulator.runtime.workerd.shared import SharedWorkerd
+    from flarebed.emulator.server.peers import PeerServer
 
 
 @dataclass(frozen=True)
@@ -51,28 +54,33 @@ async def build_group(
     modes: Modes | None = None,
     entropy: random.Random | None = None,
     presence: Presence | None = None,
+    registry: Registry | None = None,
 ) -> Group:
     """The Workers of these configs, loaded. Raises UserError, or whatever a Worker's own top level raises.
 
     `persist_to` is the state folder, `synchronous` SQLite's OFF, NORMAL or FULL. The Workers serve requests at once;
     timers, consumers and workflow instances run here after `own()`. `presence` is what the caller has in the state
-    folder already.
+    folder already. In the `registry` Workers of other processes find these, and these find them; without one there are
+    no others.
     """
     complain_of_clashes([part.config for part in parts])
     _check_languages(parts)
     loop = asyncio.get_running_loop()
     clock = clock or RealClock(loop)
     store = Store(persist_to, loop, synchronous, clock.operation_outside, presence)
-    group = Group(store, Doorbell(persist_to), loop)
+    group = Group(store, Doorbell(persist_to), loop, registry or Registry.temporary())
     try:
-        group.workerd = _workerd(parts, clock)
-        shared = Shared(clock, store, group.workerd, modes or Modes(), entropy or random.SystemRandom())
+        group.workerd = _workerd(parts, clock, group.registry)
+        chance = entropy or random.SystemRandom()
+        shared = Shared(clock, store, group.workerd, modes or Modes(), chance, group.registry)
         for part in parts:
             group.apps.append(make(part.config, shared, part.log, part.outbound, part.observe))
         for app in group.apps:
             await app.load()
         if group.workerd is not None:
             await group.workerd.start()
+        if registry is not None or any(part.config.specs["services"] for part in parts):
+            await group.listen()
     except BaseException:
         await group.close()
         raise
@@ -82,10 +90,14 @@ async def build_group(
 class Group:
     """Its Workers in `apps` (`runtime.http.WorkerApp`, which speaks to the primary)."""
 
-    def __init__(self, store: Store, doorbell: Doorbell, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(
+        self, store: Store, doorbell: Doorbell, loop: asyncio.AbstractEventLoop, registry: Registry
+    ) -> None:
         self.apps: list[App] = []
         self.workerd: SharedWorkerd | None = None
         self.store = store
+        self.registry = registry
+        self._called: list[PeerServer] = []
         self._doorbell = doorbell
         self._loop = loop
         store.doorbell = self._announce
@@ -99,6 +111,16 @@ class Group:
 
     async def scheduled(self, cron: str, time_ms: float) -> ScheduledOutcome:
         return await self.apps[0].scheduled(cron, time_ms)
+
+    async def listen(self) -> None:
+        """Let other Workers call those in Python; the ones in JavaScript they call at workerd."""
+        from flarebed.emulator.server.peers import PeerServer  # a Worker by itself does without uvicorn
+
+        for app in self.apps:
+            if isinstance(app.worker, PythonWorker):
+                server = PeerServer(app.config.name, app.worker, self.registry, self._loop)
+                self._called.append(server)
+                await server.listen()
 
     async def own(self) -> None:
         """Run timers, consumers and instances here, as soon as no other process does."""
@@ -119,6 +141,8 @@ class Group:
                 self._loop.call_soon(app.ring, kind, resource)
 
     async def close(self) -> None:
+        for server in self._called:
+            server.close()
         for app in self.apps:
             await app.disown()
         if self.workerd is not None:
@@ -127,6 +151,7 @@ class Group:
             await app.worker.close()
         self._doorbell.close()
         self.store.close()
+        self.registry.close()
 
     def bindings_tables(self) -> dict[str, list[tuple[str, str, str]]]:
         return {app.config.name: app.bindings_table() for app in self.apps}
@@ -145,11 +170,11 @@ def _check_languages(parts: Sequence[Part]) -> None:
         )
 
 
-def _workerd(parts: Sequence[Part], clock: Clock) -> SharedWorkerd | None:
+def _workerd(parts: Sequence[Part], clock: Clock, registry: Registry) -> SharedWorkerd | None:
     ours = [part for part in parts if not part.config.is_python()]
     if not ours:
         return None
     from flarebed.emulator.runtime.workerd.shared import SharedWorkerd  # a Python Worker starts without
 
     names = [part.config.name for part in ours]
-    return SharedWorkerd(names, ours[0].config.root, clock, ours[0].log)
+    return SharedWorkerd(names, ours[0].config.root, clock, ours[0].log, registry)

@@ -12,9 +12,17 @@ from pathlib import Path
 from typing import Any, Protocol
 
 
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Whom in a Worker another Worker calls: the export `entrypoint` (None: the default) with `props` as `ctx.props`."""
+
+    entrypoint: str | None = None
+    props: Mapping[str, Any] | None = None
+
+
 @dataclass(slots=True)
 class IncomingRequest:
-    """A request as it came from the client.
+    """A request as it came from the client, or from another Worker to `target`.
 
     `url` is absolute, with path and query exactly as sent; `headers` have lower-case names; `body` is None where
     JavaScript's `request.body` is null; `cf` is fresh for each request and the Worker's to keep.
@@ -25,6 +33,7 @@ class IncomingRequest:
     headers: list[tuple[str, str]]
     body: AsyncIterator[bytes] | None = None
     cf: dict[str, Any] = field(default_factory=dict)
+    target: Target = Target()
 
 
 @dataclass(frozen=True, slots=True)

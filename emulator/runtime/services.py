@@ -11,12 +11,14 @@ from flarebed.bindings.clock import Clock
 if TYPE_CHECKING:
     import httpx
 
+    from flarebed.emulator.runtime.peers import Peers
+
 
 @dataclass
 class Services:
     """`log(level, text)` takes what the Worker writes to the console; `worker` is its name in the config.
 
-    `outbound` makes the httpx client for `fetch`; a test may give one that refuses or answers by itself.
+    `peers` are the other Workers. `outbound` makes the httpx client for `fetch`; a test may give one that refuses or answers by itself.
     `on_fetch(method, url, headers, body)` hears of a request while the Worker code that makes it is on the stack.
     """
 
@@ -27,6 +29,7 @@ class Services:
     outbound: Callable[[], httpx.AsyncClient]
     uncaught: Callable[[BaseException], None]
     pyodide_version: str = "314.0.6"
+    peers: Peers | None = None
     on_fetch: Callable[[str, str, list[tuple[str, str]], object], None] | None = None
     _client: httpx.AsyncClient | None = field(default=None, repr=False)
 
@@ -37,6 +40,8 @@ class Services:
         return self._client
 
     async def close(self) -> None:
+        if self.peers is not None:
+            self.peers.close()
         if self._client is not None:
             await self._client.aclose()
             self._client = None

@@ -8,21 +8,26 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
-from typing import Final
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any, Final
 
 from uvicorn.config import Config
 from uvicorn.server import ServerState
 
-from flarebed.emulator.server.asgi import Application
 from flarebed.emulator.server.protocol import Connection, Gate
+from flarebed.emulator.server.request import Receive, Scope, Send
 
 _KEEP_ALIVE_S: Final = 65
 _BACKLOG: Final = 2048
 _DRAIN_POLL_S: Final = 0.01
 
 
+Served = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+
 class HttpServer:
-    def __init__(self, application: Application, loop: asyncio.AbstractEventLoop, gate: Gate) -> None:
+    def __init__(self, application: Served, loop: asyncio.AbstractEventLoop, gate: Gate) -> None:
         logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # what it would say is said by `Application`
         self._config = Config(
             application,
@@ -42,6 +47,10 @@ class HttpServer:
 
     async def listen(self, listener: socket.socket) -> None:
         self._server = await self._loop.create_server(self._connection, sock=listener, backlog=_BACKLOG)
+
+    async def listen_at(self, path: Path) -> None:
+        """At a Unix socket."""
+        self._server = await self._loop.create_unix_server(self._connection, path)
 
     async def adopt(self, fd: int, data: bytes) -> None:
         """Go on with a connection that another process accepted."""
@@ -75,6 +84,13 @@ class HttpServer:
             woken: asyncio.Future[None] = self._loop.create_future()
             self._loop.call_later(_DRAIN_POLL_S, woken.set_result, None)
             await woken
+
+    def abort(self) -> None:
+        """Close all connections, whatever goes on in them."""
+        self.close_listener()
+        for connection in list(self._state.connections):
+            transport: Any = connection.transport
+            transport.abort()
 
     async def stop(self) -> None:
         """Close all connections, busy ones after their response."""

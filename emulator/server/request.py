@@ -81,7 +81,7 @@ def incoming(scope: Scope, receive: Receive, as_host: str | None = None) -> Inco
     cf = _CF.copy()
     cf["clientAcceptEncoding"] = accepted
     # A request has a body exactly when its headers say so (workerd, api/global-scope.c++).
-    body = _chunks(receive) if has_body and scope["type"] == "http" else None
+    body = chunks(receive) if has_body and scope["type"] == "http" else None
     return IncomingRequest(scope.get("method", "GET"), _url(scope, host), headers, body, cf)
 
 
@@ -92,7 +92,7 @@ def _url(scope: Scope, host: str) -> str:
     return f"http://{host or 'localhost'}{target}"
 
 
-async def _chunks(receive: Receive) -> AsyncIterator[bytes]:
+async def chunks(receive: Receive) -> AsyncIterator[bytes]:
     """The body, as fast as it is read: what nobody reads stays in the client's socket."""
     while True:
         message = await receive()

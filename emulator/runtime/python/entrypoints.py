@@ -7,6 +7,8 @@ surplus arguments, `scheduled` and `queue` take exactly (self, x, env, ctx) with
 from __future__ import annotations
 
 import inspect
+import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
@@ -16,6 +18,8 @@ from flarebed.emulator.runtime.python.code import relaxed_call
 from flarebed.emulator.runtime.python.proxy import JsProxy
 
 NO_HANDLER = "Handler does not export a {}() function."
+_RESERVED = ("constructor", "dup")
+"""https://developers.cloudflare.com/workers/runtime-apis/rpc/reserved-methods/"""
 _LEGACY_HANDLERS = ("fetch", "scheduled", "queue", "alarm", "trace", "pubsub")
 
 
@@ -52,16 +56,33 @@ class Entrypoints:
     def legacy_handlers(self) -> list[str]:
         return [name for name in _LEGACY_HANDLERS if callable(getattr(self.module, f"on_{name}", None))]
 
-    async def fetch(self, request: JsProxy, env: Any, ctx: Any) -> Any:
-        """The JavaScript Response of the default export's fetch handler."""
-        if self.default is not None:
-            result = await self._call(True, self.default, "fetch", [self.sdk.Request(request), None, None], env, ctx)
+    async def fetch(self, request: JsProxy, env: Any, ctx: Any, entrypoint: str | None = None) -> Any:
+        """The JavaScript Response of an export's fetch handler; None is the default one."""
+        export = self._export(entrypoint)
+        if export is not None:
+            result = await self._call(True, export, "fetch", [self.sdk.Request(request), None, None], env, ctx)
         else:
             result = await self._call_legacy("fetch", [request, env, ctx])
         response = getattr(result, "js_object", None) or getattr(result, "js_response", None) or result
         if not isinstance(response, JsProxy) or type(response).js_name != "Response":
             raise type_error("Incorrect type for Promise: the Promise did not resolve to 'Response'.")
         return response
+
+    async def call(self, entrypoint: str | None, path: Sequence[str], arguments: list[Any], env: Any, ctx: Any) -> Any:
+        """What a method gives, as the SDK gives it to JavaScript; arguments come as JavaScript has them."""
+        export = self._export(entrypoint)
+        if export is None or len(path) != 1 or path[0] in _RESERVED:
+            raise type_error(f'The RPC receiver does not implement the method "{path[-1]}".')
+        rpc = sys.modules["workers.rpc"]
+        values = [rpc.python_from_rpc(argument) for argument in arguments]
+        return rpc.python_to_rpc(await self._call(path[0] == "fetch", export, path[0], values, env, ctx))
+
+    def _export(self, entrypoint: str | None) -> type | None:
+        if entrypoint is None or entrypoint == "default":
+            return self.default
+        if entrypoint not in self.workers:
+            raise JsError(f'Worker does not export an entrypoint named "{entrypoint}"')
+        return self.workers[entrypoint]
 
     async def event(self, handler: str, argument: JsProxy, env: Any, ctx: Any) -> Any:
         """Run `scheduled` or `queue` with its controller or batch."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from flarebed.emulator.runtime.python.context import IoContext
@@ -18,9 +19,10 @@ class ExecutionContext(JsProxy):
 
     __slots__ = ("_io", "_parts")
 
-    def __init__(self, io: IoContext) -> None:
+    def __init__(self, io: IoContext, props: Mapping[str, Any] | None = None) -> None:
+        """`props` are what the caller's binding gives."""
         self._io = io
-        self._parts: dict[str, dict[str, Any]] = {}
+        self._parts: dict[str, dict[str, Any]] = {"props": dict(props or {})}
 
     def __getattr__(self, name: str) -> Any:
         if name in _NOT_HERE:

@@ -19,6 +19,7 @@ from flarebed.emulator.runtime.python.bundle import Bundle
 from flarebed.emulator.runtime.python.context import current
 from flarebed.emulator.runtime.python.data import JsObject
 from flarebed.emulator.runtime.python.ffi import ffi_names
+from flarebed.emulator.runtime.python.js import fetcher as _fetcher  # noqa: F401  # `to_python` knows it from now on
 from flarebed.emulator.runtime.python.js import globals as js_globals
 from flarebed.emulator.runtime.python.js.process import Process
 from flarebed.emulator.runtime.python.js.protocols import JsFunction

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import importlib
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from flarebed.bindings.clock import VirtualClock
 from flarebed.bindings.errors import JsError, type_error
-from flarebed.emulator.runtime.http import IncomingRequest, OutgoingResponse, ScheduledOutcome, WorkerError
+from flarebed.emulator.runtime.http import IncomingRequest, OutgoingResponse, ScheduledOutcome, Target, WorkerError
 from flarebed.emulator.runtime.python import patches
 from flarebed.emulator.runtime.python.bundle import Bundle, web_assembly_module
 from flarebed.emulator.runtime.python.context import IoContext
@@ -102,11 +102,27 @@ class PythonWorker:
         return outgoing
 
     async def _answer(self, incoming: IncomingRequest, io: IoContext) -> OutgoingResponse:
-        response = await self._exports.fetch(Request.incoming(incoming), self._env, ExecutionContext(io))
+        target = incoming.target
+        ctx = ExecutionContext(io, target.props)
+        response = await self._exports.fetch(Request.incoming(incoming), self._env, ctx, target.entrypoint)
         outgoing: OutgoingResponse = response.outgoing(io)
         if outgoing.websocket is not None and not _asks_for_websocket(incoming):
             raise type_error(NO_UPGRADE)
         return outgoing
+
+    async def call(self, target: Target, path: Sequence[str], arguments: Sequence[Any]) -> Any:
+        """Another Worker calls a method: values in, a value out; raises JsError with what was thrown."""
+        io = IoContext(self.loop, self.services)
+        ctx = ExecutionContext(io, target.props)
+        given = [to_python(argument) for argument in arguments]
+        try:
+            return from_python(
+                await self._run(io, self._exports.call(target.entrypoint, path, given, self._env, ctx))
+            )
+        except Exception as error:
+            raise self._thrown(error) from error
+        finally:
+            io.answer()
 
     async def scheduled(self, cron: str, scheduled_time_ms: float) -> ScheduledOutcome:
         controller = ScheduledController(cron, scheduled_time_ms)

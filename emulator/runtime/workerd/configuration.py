@@ -13,6 +13,7 @@ from typing import Any, Final
 from flarebed.emulator.config.model import Config
 from flarebed.emulator.runtime.workerd import capnp
 from flarebed.emulator.runtime.workerd.bundled import Bundled
+from flarebed.emulator.runtime.workerd.peering import Peering
 from flarebed.emulator.runtime.workerd.wiring import CONTROL, Struct, Wiring, service_of
 
 CONTROL_SOCKET: Final = "control.sock"
@@ -34,12 +35,13 @@ class Member:
     socket: str
 
 
-def written(members: Sequence[Member], folder: Path) -> str:
+def written(members: Sequence[Member], folder: Path, peering: Peering) -> str:
     """The config's text, to stand in `folder`."""
     workers = [_user(member) for member in members]
     wired = [service for member in members for service in member.wiring.services]
-    services = [*workers, _control(members), *wired, _INTERNET]
-    config = {"services": services, "sockets": _sockets(members, folder), "structuredLogging": True}
+    services = [*workers, _control(members), *peering.services(), *wired, _INTERNET]
+    called = peering.sockets([(member.config.name, service_of(member.config.name)) for member in members])
+    config = {"services": services, "sockets": [*_sockets(members, folder), *called], "structuredLogging": True}
     return f'using Workerd = import "/workerd/workerd.capnp";\nconst config :Workerd.Config = {capnp.text(config)};\n'
 
 

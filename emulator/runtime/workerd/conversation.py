@@ -20,8 +20,39 @@ from typing import Any
 
 from flarebed.bindings.clock import Clock
 from flarebed.bindings.errors import JsError
+from flarebed.bindings.values import Function
+from flarebed.emulator.runtime.stub import Stub
 from flarebed.emulator.runtime.workerd import wire
-from flarebed.emulator.runtime.workerd.http_client import LOST, HttpClient
+from flarebed.emulator.runtime.workerd.http_client import LOST, Headers, HttpClient
+
+
+Way = Callable[[AsyncIterator[bytes]], Awaitable[AsyncIterator[bytes]]]
+"""Takes our lines to the other side, and gives its lines (in chunks)."""
+
+
+def over(client: HttpClient, target: str, headers: Headers) -> Way:
+    """The caller's way: a request whose body are our lines, and whose answer's body are the other side's."""
+
+    async def way(lines: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+        answer = await client.send("POST", target, headers, lines)
+        return _whole(answer.body) if isinstance(answer.body, bytes) else answer.body
+
+    return way
+
+
+async def _whole(body: bytes) -> AsyncIterator[bytes]:
+    yield body
+
+
+async def answering(root: Any, chunks: AsyncIterator[bytes], loop: asyncio.AbstractEventLoop) -> AsyncIterator[bytes]:
+    """The called side, whose lines are the answer; left before its end, all that goes on in it is given up."""
+
+    async def way(_: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+        return chunks
+
+    async with Conversation(way, loop, root=root) as conversation:
+        async for line in conversation.lines():
+            yield line
 
 
 class Attention:
@@ -64,15 +95,17 @@ class Conversation:
     """Use it as `async with`: left by an exception, it hangs up."""
 
     def __init__(
-        self, client: HttpClient, loop: asyncio.AbstractEventLoop, path: str, attention: Attention | None = None
+        self, way: Way, loop: asyncio.AbstractEventLoop, attention: Attention | None = None, root: Any = None
     ) -> None:
-        self._client = client
+        """`root` has the methods that the other side's calls of 0 are for."""
+        self._way = way
         self._loop = loop
-        self._path = path
         self._attention = attention
+        self.is_shared = False
+        """Whether one side has a function of the other's."""
         self._outgoing: asyncio.Queue[bytes | None] = asyncio.Queue()
         self._numbers = itertools.count(1)
-        self._exports: dict[int, Any] = {}
+        self._exports: dict[int, Any] = {0: root}
         self._waiting: dict[int, asyncio.Future[Any]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._reading: asyncio.Task[None] | None = None
@@ -102,12 +135,14 @@ class Conversation:
             if self._attention is not None:
                 self._attention.asking(-1)
 
-    def function(self, number: int) -> Callable[..., Awaitable[Any]]:
+    def function(self, number: int) -> Stub:
         """A function of the other side."""
-        return partial(self.call, number, None)
+        self.is_shared = True
+        return Stub(partial(self.call, number))
 
     def export(self, value: Any) -> int:
         """A number by which the other side may call `value`, or its methods."""
+        self.is_shared = True
         number = next(self._numbers)
         self._exports[number] = value
         return number
@@ -115,16 +150,15 @@ class Conversation:
     def _say(self, line: dict[str, Any]) -> None:
         self._outgoing.put_nowait(wire.dumps(line).encode() + b"\n")
 
-    async def _lines(self) -> AsyncIterator[bytes]:
+    async def lines(self) -> AsyncIterator[bytes]:
+        """What we say."""
         while (line := await self._outgoing.get()) is not None:
             yield line
 
     async def _read(self) -> None:
         try:
-            answer = await self._client.send("POST", self._path, [("host", "control")], self._lines())
-            assert not isinstance(answer.body, bytes)
             rest = b""
-            async for chunk in answer.body:
+            async for chunk in await self._way(self.lines()):
                 *lines, rest = (rest + chunk).split(b"\n")
                 for line in lines:
                     self._heard(json.loads(line))
@@ -134,6 +168,7 @@ class Conversation:
             for waiting in self._waiting.values():
                 if not waiting.done():
                     waiting.set_exception(JsError(LOST))
+            self._outgoing.put_nowait(None)
 
     def _heard(self, line: dict[str, Any]) -> None:
         if "call" in line:
@@ -157,11 +192,22 @@ class Conversation:
             self._attention.asked(-1)
 
     async def _answer(self, number: int, target: int, method: str | None, arguments: list[Any]) -> None:
-        called = self._exports[target]
-        function = called if method is None else getattr(called, method)
         try:
+            function = _method(self._exports[target], method)
             value = await function(*wire.from_wire(arguments, self.function))
         except JsError as error:
             self._say({"id": number, "error": wire.error_to_wire(error, self.export)})
         else:
             self._say({"id": number, "value": wire.to_wire(value, self.export)})
+
+
+def _method(called: Any, name: str | None) -> Any:
+    """What the other side may call of something that was exported: itself, or what stands in its class."""
+    if name is None:
+        return called
+    if isinstance(called, Stub):
+        return partial(called.call, name)
+    method = None if name.startswith("_") or isinstance(called, Function) else getattr(called, name, None)
+    if method is None:
+        raise JsError(f'The RPC receiver does not implement the method "{name}".', "TypeError")
+    return method

@@ -16,10 +16,12 @@ from typing import Any, Final
 from flarebed.bindings.clock import Clock
 from flarebed.bindings.errors import InternalError, UserError
 from flarebed.emulator.config.model import Config
+from flarebed.emulator.runtime.registry import Registry
 from flarebed.emulator.runtime.workerd.bundled import Bundled
 from flarebed.emulator.runtime.workerd.configuration import CONTROL_SOCKET, Member, written
 from flarebed.emulator.runtime.workerd.host import Host
 from flarebed.emulator.runtime.workerd.http_client import HttpClient
+from flarebed.emulator.runtime.workerd.peering import Peering
 from flarebed.emulator.runtime.workerd.process import Workerd
 from flarebed.emulator.runtime.workerd.tools import find_workerd
 from flarebed.emulator.runtime.workerd.wiring import Wiring
@@ -29,9 +31,14 @@ _REFUSED: Final = re.compile(r'"worker:([^"]*)"')
 
 
 class SharedWorkerd:
-    """`names` are the Workers that will join; `root` is the folder of the first, from which workerd is looked for."""
+    """`names` are the Workers that will join; `root` is the folder of the first, from which workerd is looked for.
 
-    def __init__(self, names: Collection[str], root: Path, clock: Clock, log: Callable[[str, str], None]) -> None:
+    In the `registry` are the Workers that run elsewhere.
+    """
+
+    def __init__(
+        self, names: Collection[str], root: Path, clock: Clock, log: Callable[[str, str], None], registry: Registry
+    ) -> None:
         self._names = names
         self._loop = clock.loop
         self._log = log
@@ -40,6 +47,7 @@ class SharedWorkerd:
         self._listeners: list[Callable[[str], None]] = []
         self._process = Workerd(find_workerd(root, os.environ.get("PATH", "")), clock.loop, self._heard, self._exited)
         self._host = Host(str(self._process.folder / "host.sock"), clock, log)
+        self._peering = Peering(registry, self._host, self._process.folder)
         self._clients: list[HttpClient] = []
         self.control = self._client(CONTROL_SOCKET)
         """For conversations with our own Worker."""
@@ -55,7 +63,7 @@ class SharedWorkerd:
         """Have workerd run this Worker too, once it starts; returns the way of its requests. `heard` gets what workerd
         writes about it.
         """
-        wiring = Wiring(self._host, self._process.folder, config.name, self._names, self._numbers)
+        wiring = Wiring(self._host, self._process.folder, config.name, self._names, self._numbers, self._peering)
         bindings = [wiring.binding(name, value) for name, value in env.items()]
         socket = f"main-{len(self._members)}.sock"
         self._members.append(Member(config, bundled, bindings, workflows, wiring, socket))
@@ -67,11 +75,13 @@ class SharedWorkerd:
         await self._host.listen()
         sockets = {CONTROL_SOCKET, *(member.socket for member in self._members)}
         try:
-            await self._process.start(written(self._members, self._process.folder), sockets)
+            await self._process.start(written(self._members, self._process.folder, self._peering), sockets)
         except InternalError as error:
             raise _refusal(str(error)) or error from None
+        self._peering.publish()
 
     def close(self) -> None:
+        self._peering.withdraw()
         for client in self._clients:
             client.close()
         self._process.close()

@@ -17,7 +17,8 @@ from flarebed.bindings.services.binding import Fetcher
 from flarebed.bindings.values import ArrayBuffer
 from flarebed.bindings.workflows.binding import WorkflowImpl
 from flarebed.emulator.runtime.workerd import d1, kv, queues, r2, wire, workflows
-from flarebed.emulator.runtime.workerd.host import BINDING, Adapter, Answered, Asked, Host
+from flarebed.emulator.runtime.workerd.host import BINDING, Adapter, Host
+from flarebed.emulator.runtime.workerd.peering import Peering
 
 Struct = dict[str, Any]
 CONTROL: Final = "control"
@@ -28,11 +29,14 @@ class Wiring:
     """Of the bindings of `worker`, in one workerd with its `peers`, itself among them.
 
     `services` are those of workerd's config that the bindings need, `control` the bindings of our own Worker.
-    `numbers` tells the files in `folder` apart.
+    `numbers` tells the files in `folder` apart; `peering` is the way to Workers elsewhere.
     """
 
-    def __init__(self, host: Host, folder: Path, worker: str, peers: Collection[str], numbers: Iterator[int]) -> None:
+    def __init__(
+        self, host: Host, folder: Path, worker: str, peers: Collection[str], numbers: Iterator[int], peering: Peering
+    ) -> None:
         self.peers = peers
+        self.peering = peering
         self.services: list[Struct] = []
         self.control: list[Struct] = []
         self._worker = worker
@@ -97,21 +101,14 @@ def _wrapped(module: str, service: str | Struct) -> Struct:
     return {"wrapped": {"moduleName": module, "innerBindings": [{"name": "fetcher", "service": service}]}}
 
 
-def _service(name: str, fetcher: Fetcher, wiring: Wiring) -> Struct:
-    """workerd's own, between Workers that it runs."""
+def _service(_: str, fetcher: Fetcher, wiring: Wiring) -> Struct:
+    """workerd's own between Workers that it runs, else `js/peers.js`."""
     if fetcher.service not in wiring.peers:
-        return {"service": wiring.external("service", name, _absent(fetcher.service))}
+        return {"service": wiring.peering.designator(fetcher)}
     designator = {"name": service_of(fetcher.service)}
     if fetcher.entrypoint is not None:
         designator["entrypoint"] = fetcher.entrypoint
     return {"service": designator | ({} if fetcher.props is None else {"props": {"json": wire.dumps(fetcher.props)}})}
-
-
-def _absent(worker: str) -> Adapter:
-    async def answer(asked: Asked) -> Answered:
-        return Answered(503, f'Worker "{worker}" not found. Make sure it is running locally.'.encode())
-
-    return answer
 
 
 def service_of(worker: str) -> str:

@@ -18,13 +18,14 @@ from flarebed.emulator.runtime.services import Services
 from flarebed.emulator.runtime.workerd import wire
 from flarebed.emulator.runtime.workerd.bundled import Bundled
 from flarebed.emulator.runtime.workerd.bundler import bundle
-from flarebed.emulator.runtime.workerd.conversation import Attention, Conversation
+from flarebed.emulator.runtime.workerd.conversation import Attention, Conversation, over
 from flarebed.emulator.runtime.workerd.http_client import Answer, HttpClient
 from flarebed.emulator.runtime.workerd.output import Output
 from flarebed.emulator.runtime.workerd.shared import SharedWorkerd
 from flarebed.emulator.runtime.workerd.tools import find_esbuild
 
 _CF_BLOB: Final = "cf-blob"
+_CONTROL: Final = (("host", "control"),)
 _UNCAUGHT: Final = b"Internal Server Error"
 """All that workerd says, closing the connection, when a handler throws."""
 
@@ -111,7 +112,8 @@ class JavaScriptWorker:
 
     def _conversation(self, attention: Attention | None = None) -> Conversation:
         """With our own Worker, about this one."""
-        return Conversation(self._workerd.control, self._loop, f"/{quote(self._config.name)}", attention)
+        way = over(self._workerd.control, f"/{quote(self._config.name)}", _CONTROL)
+        return Conversation(way, self._loop, attention)
 
 
 def _tell(batch: Any, result: Mapping[str, Any]) -> None:

@@ -1,0 +1,148 @@
+"""Fetcher: a service binding in a Worker's hands. `fetch` sends a request; any other name is a method to call.
+
+Source: workerd src/workerd/api/http.c++ and worker-rpc.c++ (JsRpcProperty, JsRpcStub).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from flarebed.bindings.services import binding
+from flarebed.emulator.runtime.http import IncomingRequest, OutgoingResponse, Target
+from flarebed.emulator.runtime.peers import Call, Peers
+from flarebed.emulator.runtime.python.context import IoContext
+from flarebed.emulator.runtime.python.js.body import Source
+from flarebed.emulator.runtime.python.js.headers import Headers
+from flarebed.emulator.runtime.python.js.host_stream import host_iterator
+from flarebed.emulator.runtime.python.js.readable import ReadableStream
+from flarebed.emulator.runtime.python.js.request import Request
+from flarebed.emulator.runtime.python.js.response import NULL_BODY, Response
+from flarebed.emulator.runtime.python.js.work import outside, when_dropped
+from flarebed.emulator.runtime.python.promise import Promise, io_context
+from flarebed.emulator.runtime.python.proxy import JsProxy, from_python
+from flarebed.emulator.runtime.stub import Stub
+
+Send = Callable[..., Promise]
+
+
+class Fetcher(JsProxy, js="Fetcher", wraps=(binding.Fetcher,)):
+    """The binding's proxy."""
+
+    __slots__ = ("__weakref__", "_of", "_target")
+
+    def __init__(self, of: binding.Fetcher) -> None:
+        self._of = of
+        self._target = Target(of.entrypoint, of.props)
+
+    def js_value(self) -> binding.Fetcher:
+        return self._of
+
+    def fetch(self, input: Any, init: Any = None, **options: Any) -> Promise:
+        """A promise of the called Worker's Response."""
+        io = io_context()
+        try:
+            request = Request(input, init, **options)
+        except Exception as error:
+            return Promise.rejected(error)
+        return outside(_fetch(_peers(io), self._of.service, _outgoing(request, self._target, io), request.url, io))
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return RpcProperty((name,), self._call)
+
+    def _call(self, path: tuple[str, ...], arguments: list[Any]) -> Promise:
+        io = io_context()
+        return outside(_call(_peers(io), self._of.service, self._target, path, arguments, io))
+
+
+class RpcProperty(JsProxy, js="RpcProperty"):
+    """What a Fetcher or a stub has under a name: to be called, or asked for more."""
+
+    __slots__ = ("_path", "_send")
+
+    def __init__(self, path: tuple[str, ...], send: Send) -> None:
+        self._path = path
+        self._send = send
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return RpcProperty((*self._path, name), self._send)
+
+    def __call__(self, *arguments: Any, **options: Any) -> Promise:
+        return self._send(self._path, _values(arguments, options))
+
+
+class RpcStub(JsProxy, js="RpcStub", wraps=(Stub,)):
+    """A function of another Worker, or an object with methods."""
+
+    __slots__ = ("__weakref__", "_of")
+
+    def __init__(self, of: Stub) -> None:
+        self._of = of
+
+    def js_value(self) -> Stub:
+        return self._of
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return RpcProperty((name,), lambda path, arguments: outside(self._of.call(path[0], *arguments)))
+
+    def __call__(self, *arguments: Any, **options: Any) -> Promise:
+        return outside(self._of.call(None, *_values(arguments, options)))
+
+
+def _values(arguments: tuple[Any, ...], options: dict[str, Any]) -> list[Any]:
+    """Keyword arguments are one trailing object, as in every call from Python."""
+    values = [from_python(argument) for argument in arguments]
+    return [*values, {name: from_python(value) for name, value in options.items()}] if options else values
+
+
+def _peers(io: IoContext) -> Peers:
+    assert io.services.peers is not None, "a Worker with service bindings is given the way to others"
+    return io.services.peers
+
+
+def _outgoing(request: Request, target: Target, io: IoContext) -> IncomingRequest:
+    source = request._source
+    body = None if source is None else host_iterator(source, io) if isinstance(source, ReadableStream) else _whole(source)
+    cf = request._cf if isinstance(request._cf, dict) else {}
+    return IncomingRequest(request.method, request.url, request.headers.raw(), body, cf, target)
+
+
+async def _whole(data: bytes) -> Any:
+    yield data
+
+
+async def _fetch(peers: Peers, service: str, request: IncomingRequest, url: str, io: IoContext) -> Response:
+    return response_of(await peers.fetch(service, request.target, request), request.method, url, io)
+
+
+def response_of(outgoing: OutgoingResponse, method: str, url: str, io: IoContext) -> Response:
+    """Another Worker's answer in this Worker's hands."""
+    body: Source = None
+    if outgoing.body is not None and method != "HEAD" and outgoing.status not in NULL_BODY:
+        if isinstance(outgoing.body, bytes):
+            body = outgoing.body
+        else:
+            body = ReadableStream.of_host(outgoing.body, io)
+            assert body._host is not None
+            when_dropped(io, body._host.dropped)
+    headers = Headers.of_raw(outgoing.headers)
+    return Response.of(outgoing.status, headers, body, status_text=outgoing.status_text, url=url)
+
+
+async def _call(
+    peers: Peers, service: str, target: Target, path: tuple[str, ...], arguments: list[Any], io: IoContext
+) -> Any:
+    call = await peers.call(service, target, path, arguments)
+    if call.is_shared():
+        when_dropped(io, lambda: io.services.clock.spawn(_end(call), "the end of a call"))
+    return call.value
+
+
+async def _end(call: Call) -> None:
+    await call.ended()

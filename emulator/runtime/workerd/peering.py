@@ -1,0 +1,99 @@
+"""The part of workerd's config by which its Workers call those elsewhere, and are called: our Worker `js/peers.js`, a
+service for the socket of each Worker that is called, and a socket for each Worker of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import unquote
+
+from flarebed.bindings.services.binding import Fetcher
+from flarebed.emulator.runtime.peers import CF
+from flarebed.emulator.runtime.registry import Registry
+from flarebed.emulator.runtime.workerd import capnp, wire
+from flarebed.emulator.runtime.workerd.host import BINDING, Answered, Asked, Host
+
+Struct = dict[str, Any]
+
+PEERS: Final = "peers"
+"""The name of `js/peers.js` among workerd's services."""
+_MODULES: Final = ("peers.js", "conversation.js", "wire.js")
+_DATE: Final = "2026-11-01"
+_RUNNING: Final = "running"
+_PROXIED: Final[Struct] = {"style": capnp.Symbol("proxy"), "cfBlobHeader": CF}
+
+
+class Peering:
+    """Of one workerd, whose sockets are in `folder`."""
+
+    def __init__(self, registry: Registry, host: Host, folder: Path) -> None:
+        self._registry = registry
+        self._host = host
+        self._folder = folder
+        self._called: dict[str, None] = {}
+        self._published: list[tuple[str, Path]] = []
+        host.adapters[_RUNNING] = self._is_running
+
+    def designator(self, fetcher: Fetcher) -> Struct:
+        """What a binding to a Worker elsewhere is in the config."""
+        self._called[fetcher.service] = None
+        props = {"service": fetcher.service, "entrypoint": fetcher.entrypoint, "props": fetcher.props}
+        return {"name": PEERS, "entrypoint": "Caller", "props": {"json": wire.dumps(props)}}
+
+    def services(self) -> list[Struct]:
+        """To be asked for once all bindings have their designators."""
+        called = [
+            {
+                "name": f"peer:{name}",
+                "external": {"address": f"unix:{self._registry.socket(name)}", "http": _PROXIED},
+            }
+            for name in self._called
+        ]
+        ask = {"injectRequestHeaders": [{"name": BINDING, "value": _RUNNING}]}
+        running = {"name": _RUNNING, "external": {"address": f"unix:{self._host.path}", "http": ask}}
+        return [self._worker(), running, *called]
+
+    def _worker(self) -> Struct:
+        source = Path(__file__).parent / "js"
+        names = [_RUNNING, *(f"peer:{name}" for name in self._called)]
+        worker = {
+            "modules": [{"name": name, "esModule": (source / name).read_text("utf-8")} for name in _MODULES],
+            "compatibilityDate": _DATE,
+            "compatibilityFlags": ["experimental"],
+            "bindings": [
+                {"name": "workerd", "workerdDebugPort": capnp.Symbol("void")},
+                *({"name": name, "service": name} for name in names),
+            ],
+        }
+        return {"name": PEERS, "worker": worker}
+
+    def sockets(self, services: Sequence[tuple[str, str]]) -> list[Struct]:
+        """One for each Worker of this workerd, given with the name of its service."""
+        made = []
+        for number, (worker, service) in enumerate(services):
+            path = self._folder / f"peer-{number}.sock"
+            self._published.append((worker, path))
+            props = {"json": wire.dumps({"service": service})}
+            made.append(
+                {
+                    "name": path.name,
+                    "address": f"unix:{path}",
+                    "http": _PROXIED,
+                    "service": {"name": PEERS, "entrypoint": "Called", "props": props},
+                }
+            )
+        return made
+
+    def publish(self) -> None:
+        """Once workerd listens."""
+        for worker, path in self._published:
+            self._registry.publish(worker, path)
+
+    def withdraw(self) -> None:
+        for worker, path in self._published:
+            self._registry.withdraw(worker, path)
+
+    async def _is_running(self, asked: Asked) -> Answered:
+        return Answered(200 if self._registry.is_running(unquote(asked.path[1:])) else 404)
