@@ -90,9 +90,7 @@ async def build_group(
 class Group:
     """Its Workers in `apps` (`runtime.http.WorkerApp`, which speaks to the primary)."""
 
-    def __init__(
-        self, store: Store, doorbell: Doorbell, loop: asyncio.AbstractEventLoop, registry: Registry
-    ) -> None:
+    def __init__(self, store: Store, doorbell: Doorbell, loop: asyncio.AbstractEventLoop, registry: Registry) -> None:
         self.apps: list[App] = []
         self.workerd: SharedWorkerd | None = None
         self.store = store

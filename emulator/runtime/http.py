@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Whom in a Worker another Worker calls: the export `entrypoint` (None: the default) with `props` as `ctx.props`."""
+    """Whom in a Worker another one calls: the export `entrypoint` (None: the default), with `props` as `ctx.props`."""
 
     entrypoint: str | None = None
     props: Mapping[str, Any] | None = None

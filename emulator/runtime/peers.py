@@ -76,7 +76,7 @@ class Peers:
         """A call of the method at `path`, answered. Raises JsError with what it threw."""
         client = self._client(service)
         if client is None:
-            raise JsError(not_found(service), remote=True)
+            raise JsError(not_found(service))
         headers = [("host", "rpc"), (TARGET, _header(target, rpc=True))]
         call = Call(Conversation(over(client, "http://rpc/", headers), self._clock.loop))
         await call.made(path, arguments)
@@ -115,8 +115,6 @@ class Call:
             self.value = await self._conversation.call(0, "call", list(path), list(arguments))
         except BaseException as error:
             await self._conversation.__aexit__(type(error), error, None)
-            if isinstance(error, JsError):
-                error.properties["remote"] = True
             raise
         if not self.is_shared():
             await self.ended()
@@ -163,4 +161,3 @@ def _header(target: Target, **rest: Any) -> str:
 
 def _no_function(_: Any) -> Any:
     raise JsError("An error that crosses Workers can't hold a function.", "DataCloneError")
-

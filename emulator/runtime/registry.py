@@ -1,7 +1,7 @@
 """Where Workers that run on this machine find each other: a folder that has a Unix socket for each, by its name.
 
-The name is a link to the socket of a process, renamed into its place, so a Worker that is loaded anew takes over without
-a gap, and whoever started a Worker of that name last is the one that is called.
+The name is a link to the socket of a process, renamed into its place: a Worker that is loaded anew takes over without a
+gap, and whoever started a Worker of that name last is the one that is called.
 """
 
 from __future__ import annotations

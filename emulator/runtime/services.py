@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 class Services:
     """`log(level, text)` takes what the Worker writes to the console; `worker` is its name in the config.
 
-    `peers` are the other Workers. `outbound` makes the httpx client for `fetch`; a test may give one that refuses or answers by itself.
+    `outbound` makes the httpx client for `fetch`; a test may give one that refuses or answers by itself. `peers` are
+    the Workers that service bindings reach.
     `on_fetch(method, url, headers, body)` hears of a request while the Worker code that makes it is on the stack.
     """
 

@@ -99,4 +99,3 @@ def _thrown(error: WorkerError) -> JsError:
 def _cf(headers: Mapping[str, str]) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(headers.get(CF, "{}"))
     return found
-

@@ -116,9 +116,7 @@ class PythonWorker:
         ctx = ExecutionContext(io, target.props)
         given = [to_python(argument) for argument in arguments]
         try:
-            return from_python(
-                await self._run(io, self._exports.call(target.entrypoint, path, given, self._env, ctx))
-            )
+            return from_python(await self._run(io, self._exports.call(target.entrypoint, path, given, self._env, ctx)))
         except Exception as error:
             raise self._thrown(error) from error
         finally:

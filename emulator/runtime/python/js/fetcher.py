@@ -5,9 +5,10 @@ Source: workerd src/workerd/api/http.c++ and worker-rpc.c++ (JsRpcProperty, JsRp
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
+from flarebed.bindings.errors import JsError
 from flarebed.bindings.services import binding
 from flarebed.emulator.runtime.http import IncomingRequest, OutgoingResponse, Target
 from flarebed.emulator.runtime.peers import Call, Peers
@@ -45,7 +46,8 @@ class Fetcher(JsProxy, js="Fetcher", wraps=(binding.Fetcher,)):
             request = Request(input, init, **options)
         except Exception as error:
             return Promise.rejected(error)
-        return outside(_fetch(_peers(io), self._of.service, _outgoing(request, self._target, io), request.url, io))
+        sent = _outgoing(request, self._target, io)
+        return outside(_marked(_fetch(_peers(io), self._of.service, sent, io)))
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -54,7 +56,7 @@ class Fetcher(JsProxy, js="Fetcher", wraps=(binding.Fetcher,)):
 
     def _call(self, path: tuple[str, ...], arguments: list[Any]) -> Promise:
         io = io_context()
-        return outside(_call(_peers(io), self._of.service, self._target, path, arguments, io))
+        return outside(_marked(_call(_peers(io), self._of.service, self._target, path, arguments, io)))
 
 
 class RpcProperty(JsProxy, js="RpcProperty"):
@@ -89,10 +91,13 @@ class RpcStub(JsProxy, js="RpcStub", wraps=(Stub,)):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        return RpcProperty((name,), lambda path, arguments: outside(self._of.call(path[0], *arguments)))
+        return RpcProperty((name,), self._call)
 
     def __call__(self, *arguments: Any, **options: Any) -> Promise:
-        return outside(self._of.call(None, *_values(arguments, options)))
+        return self._call((None,), _values(arguments, options))
+
+    def _call(self, path: tuple[str | None, ...], arguments: list[Any]) -> Promise:
+        return outside(_marked(self._of.call(path[0], *arguments)))
 
 
 def _values(arguments: tuple[Any, ...], options: dict[str, Any]) -> list[Any]:
@@ -107,21 +112,35 @@ def _peers(io: IoContext) -> Peers:
 
 
 def _outgoing(request: Request, target: Target, io: IoContext) -> IncomingRequest:
-    source = request._source
-    body = None if source is None else host_iterator(source, io) if isinstance(source, ReadableStream) else _whole(source)
     cf = request._cf if isinstance(request._cf, dict) else {}
-    return IncomingRequest(request.method, request.url, request.headers.raw(), body, cf, target)
+    sent = IncomingRequest(request.method, request.url, request.headers.raw(), None, cf, target)
+    source = request._source
+    if source is not None:
+        length = source._length if isinstance(source, ReadableStream) else len(source)
+        sent.body = host_iterator(source, io) if isinstance(source, ReadableStream) else _whole(source)
+        if length is not None and not request.headers.has("content-length"):
+            sent.headers.append(("content-length", str(length)))
+    return sent
 
 
 async def _whole(data: bytes) -> Any:
     yield data
 
 
-async def _fetch(peers: Peers, service: str, request: IncomingRequest, url: str, io: IoContext) -> Response:
-    return response_of(await peers.fetch(service, request.target, request), request.method, url, io)
+async def _marked(work: Awaitable[Any]) -> Any:
+    """What is thrown elsewhere is told from what is thrown here by `remote` (workerd src/workerd/jsg/util.c++)."""
+    try:
+        return await work
+    except JsError as error:
+        error.properties["remote"] = True
+        raise
 
 
-def response_of(outgoing: OutgoingResponse, method: str, url: str, io: IoContext) -> Response:
+async def _fetch(peers: Peers, service: str, request: IncomingRequest, io: IoContext) -> Response:
+    return _response(await peers.fetch(service, request.target, request), request.method, request.url, io)
+
+
+def _response(outgoing: OutgoingResponse, method: str, url: str, io: IoContext) -> Response:
     """Another Worker's answer in this Worker's hands."""
     body: Source = None
     if outgoing.body is not None and method != "HEAD" and outgoing.status not in NULL_BODY:

@@ -50,7 +50,7 @@ class Line {
 
   async fetch(request) {
     const headers = new Headers(request.headers);
-    headers.set(TARGET, ascii(this.#target));
+    headers.set(TARGET, ascii({ ...this.#target, url: request.url }));
     try {
       return await this.#ask(new Request(request, { headers }));
     } catch (error) {

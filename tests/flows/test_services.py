@@ -1,0 +1,173 @@
+"""Service bindings between Workers in Python and in JavaScript, in one process and in several workerds."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from flarebed.bindings.clock import RealClock
+from flarebed.emulator.config.load import load
+from flarebed.emulator.group import Group, Part, build_group
+from flarebed.emulator.runtime.http import IncomingRequest
+from flarebed.emulator.runtime.registry import Registry
+from tests.support import run
+
+FIXTURES = Path(__file__).parents[1] / "fixtures" / "services"
+
+
+@dataclass
+class Running:
+    groups: dict[str, Group]
+    logged: list[tuple[str, str, str]] = field(default_factory=list)
+
+    async def ask(self, worker: str, path: str = "/", method: str = "GET", body: bytes | None = None) -> Any:
+        async def chunks() -> AsyncIterator[bytes]:
+            assert body is not None
+            yield body
+
+        headers = [("host", "localhost")] if body is None else [("host", "localhost"), ("content-length", "5")]
+        app = next(app for app in self.groups[worker].apps if app.config.name == worker)
+        sent = IncomingRequest(method, f"http://localhost{path}", headers, None if body is None else chunks(), {"a": 1})
+        response = await app.worker.fetch(sent)
+        given = response.body
+        assert given is not None
+        text = given if isinstance(given, bytes) else b"".join([chunk async for chunk in given])
+        return response.status, json.loads(text)
+
+
+@asynccontextmanager
+async def running(root: Path, *groups: tuple[str, ...]) -> AsyncIterator[Running]:
+    """Each group as in a process of its own."""
+    made = Running({})
+
+    def part(name: str) -> Part:
+        config = load(FIXTURES / name / "wrangler.jsonc", cwd=root, env="", environ={})
+        return Part(config, lambda level, text: made.logged.append((name, level, text)))
+
+    async with AsyncExitStack() as stack:
+        registry = Registry(root / "r")
+        for names in groups:
+            group = await build_group(
+                [part(name) for name in names],
+                persist_to=root / "state" / names[0],
+                clock=RealClock(asyncio.get_running_loop()),
+                registry=registry,
+            )
+            stack.push_async_callback(group.close)
+            await group.own()
+            made.groups |= dict.fromkeys(names, group)
+        yield made
+
+
+def without_paths(answer: Any) -> Any:
+    """Of a Python traceback the last line."""
+    if isinstance(answer, dict) and answer.get("name") == "PythonError":
+        return answer | {"message": answer["message"].rstrip("\n").rpartition("\n")[2]}
+    return answer
+
+
+MISSING = 'The RPC receiver does not implement the method "missing".'
+PYTHON_MISSING = "Method missing does not exist"
+NOBODY = 'Worker "nobody" not found. Make sure it is running locally.'
+NO_FUNCTION = '"(this)" is not a function.'
+NO_METHOD = 'The RPC receiver does not implement the method "increment".'
+SENT = ["POST", "https://example.com/p%61th?q=1", "ü", "hello"]
+VALUES = [None, 1.5, "ü", 5, "object", [1, 2], str(2**60)]
+PYTHON_VALUES = [None, 1.5, "ü", "1970-01-01T00:00:05", [1], "ab", str(2**60)]
+
+
+def thrown(name: str, message: str, **more: Any) -> dict[str, Any]:
+    """What a JavaScript caller catches."""
+    return {"name": name, "message": message, "remote": True} | more
+
+
+def raised(name: str, message: str, code: Any = None) -> dict[str, Any]:
+    """What a Python caller catches."""
+    return {"type": "JsException", "name": name, "message": message, "remote": True, "code": code}
+
+
+ABORTED = {"type": "AbortError", "name": None, "message": None, "remote": None, "code": None}
+"""What `fetch` of pyodide.http makes of any failure."""
+
+EXPECTED: dict[str, dict[str, Any]] = {
+    "js": {
+        "PY/fetch": [201, "yes", SENT],
+        "PY/throwing": thrown("PythonError", "ValueError: thrown by fetch"),
+        "PY/add": 3,
+        "PY/fail": thrown("PythonError", "ValueError: text"),
+        "PY/missing": thrown("TypeError", PYTHON_MISSING),
+        "PY/echo": VALUES,
+        "PY/callback": 3,
+        "PY/counter": thrown("TypeError", NO_METHOD),
+        "PY/function": [6, 8],
+        "PY_ADMIN/who": {"by": "jürgen"},
+        "FAR/fetch": [201, "yes", [*SENT, "XYZ"]],
+        "FAR/throwing": thrown("RangeError", "thrown by fetch"),
+        "FAR/add": 3,
+        "FAR/fail": thrown("RangeError", "text", code=7),
+        "FAR/missing": thrown("TypeError", MISSING),
+        "FAR/echo": VALUES,
+        "FAR/callback": 3,
+        "FAR/counter": [6, 8],
+        "FAR/function": thrown("TypeError", NO_FUNCTION),
+        "FAR/pipelined": 6,
+        "FAR_ADMIN/who": {"by": "js"},
+        "NOBODY/absent": [503, NOBODY],
+        "NOBODY/add": thrown("Error", NOBODY),
+    },
+    "py": {
+        "JS/fetch": [201, "yes", [*SENT, None]],
+        "JS/throwing": ABORTED,
+        "JS/add": 3,
+        "JS/keywords": {"a": 1},
+        "JS/fail": raised("RangeError", "text", 7),
+        "JS/missing": raised("TypeError", MISSING),
+        "JS/echo": PYTHON_VALUES,
+        "JS/callback": 3,
+        "JS/counter": [6, 8],
+        "JS/function": raised("TypeError", NO_FUNCTION),
+        "JS_ADMIN/who": {"by": "jürgen"},
+        "SELF/fetch": [201, "yes", SENT],
+        "SELF/throwing": ABORTED,
+        "SELF/add": 3,
+        "SELF/keywords": {"a": 1},
+        "SELF/fail": raised("PythonError", "ValueError: text"),
+        "SELF/missing": raised("TypeError", PYTHON_MISSING),
+        "SELF/echo": PYTHON_VALUES,
+        "SELF/callback": 3,
+        "SELF/counter": raised("TypeError", NO_METHOD),
+        "SELF/function": [6, 8],
+        "SELF_ADMIN/who": {"by": "py"},
+        "NOBODY/absent": [503, NOBODY],
+        "NOBODY/add": raised("Error", NOBODY),
+    },
+}
+"""For each Worker what it answers when it is asked something about one of its bindings."""
+
+
+@pytest.fixture(scope="module")
+def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], Any]:
+    async def scenario() -> dict[tuple[str, str], Any]:
+        async with running(tmp_path_factory.mktemp("services"), ("js", "py"), ("far",)) as workers:
+            return {
+                (worker, question): await workers.ask(worker, f"/{question}")
+                for worker, questions in EXPECTED.items()
+                for question in questions
+            }
+
+    return run(scenario())
+
+
+@pytest.mark.parametrize(
+    ("worker", "question"), [(worker, question) for worker, questions in EXPECTED.items() for question in questions]
+)
+def test_the_answer(answers: dict[tuple[str, str], Any], worker: str, question: str) -> None:
+    status, answer = answers[worker, question]
+    assert (status, without_paths(answer)) == (200, EXPECTED[worker][question])
