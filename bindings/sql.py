@@ -222,22 +222,26 @@ class SqlDatabase:
         return self._run_last(Plan((statement,), is_single=False, is_reading=False), ())
 
     def column_names(self, sql: str, values: Sequence[SqlValue]) -> Columns:
-        """The names that an answer without rows would have had; nothing is run."""
+        """The names that an answer without rows would have had; nothing is run. What can't be run twice has none.
+
+        In a transaction, in which a pragma has no more effect than it had: many take effect when they are prepared.
+        """
         found: list[Columns] = []
 
         def look(cursor: apsw.Cursor, statement: str, bindings: Any) -> bool:
-            found.append(tuple(column[0] for column in cursor.get_description()))
+            found.append(_columns(cursor) or ())
             return False
 
         cursor = self.connection.cursor()
         cursor.set_exec_trace(look)
         try:
-            cursor.execute(self.plan(sql).statements[-1].text, values)
-        except apsw.ExecTraceAbort:
+            with self.transaction(writes=False):
+                cursor.execute(self.plan(sql).statements[-1].text, values)
+        except apsw.Error:  # also ExecTraceAbort
             pass
         finally:
             cursor.close(True)
-        return found[0]
+        return found[0] if found else ()
 
     def size_bytes(self) -> int:
         """Pages in use times their size, as workerd's `databaseSize`."""

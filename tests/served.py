@@ -108,6 +108,10 @@ class Served:
             await self.clock.settle(_ROUNDS)
         await self.clock.advance(end_ms - self.clock.now_ms())
 
+    async def ask_in_time(self, method: str, path: str, body: Any = None) -> Answer:
+        """Who calls this moves time."""
+        return await self._ask(method, path, "" if body is None else json.dumps(body), {})
+
     async def _ask(self, method: str, path: str, body: str | bytes, headers: dict[str, str]) -> Answer:
         transport = httpx.ASGITransport(self.application, client=("127.0.0.1", 50000))
         async with httpx.AsyncClient(transport=transport, base_url=BASE) as client:
@@ -126,10 +130,11 @@ async def served(
     outbound: Callable[[], httpx.AsyncClient] | None = None,
     start_ms: float = START_MS,
     synchronous: str = "NORMAL",
+    clock: VirtualClock | None = None,
 ) -> AsyncIterator[Served]:
     """The Worker of `folder`'s config, with its state in `state`; again with the same state is a restart."""
     loop = asyncio.get_running_loop()
-    clock = VirtualClock(loop, start_ms)
+    clock = clock or VirtualClock(loop, start_ms)
     logged: list[tuple[str, str]] = []
     config = load(None, cwd=folder, env="", environ={}, var=variables or {})
     part = Part(config, lambda level, text: logged.append((level, text)), outbound)

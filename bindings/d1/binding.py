@@ -207,6 +207,11 @@ class D1Database:
         raise no_dump()
 
 
+def session_of(database: D1Database) -> Session:
+    """What a binding sends its queries through, for a client that does the rest itself."""
+    return database._session
+
+
 async def _batch(session: Session, statements: Any) -> list[dict[str, Any]]:
     if statements is None or statements is UNDEFINED:
         raise type_error(f"Cannot read properties of {to_string(statements)} (reading 'map')")

@@ -11,6 +11,7 @@ from flarebed.bindings.kind import Surroundings
 from flarebed.bindings.kv.binding import KvNamespace
 from flarebed.bindings.kv.eventual import EventualNamespace
 from flarebed.bindings.kv.namespace import Namespace, database
+from flarebed.bindings.kv.service import Service
 from flarebed.bindings.kv.spec import KvNamespaceSpec
 
 
@@ -44,7 +45,7 @@ def namespace(namespace_id: str, around: Surroundings) -> KvNamespace:
         around.log("warn", f'KV namespace "{namespace_id}": {text}')
 
     made = EventualNamespace if around.modes.kv_consistency == "eventual" else Namespace
-    return KvNamespace(made(database(around.store, namespace_id), around.clock), warn)
+    return KvNamespace(Service(made(database(around.store, namespace_id), around.clock), warn))
 
 
 def open(specs: Sequence[KvNamespaceSpec], around: Surroundings) -> KvResources:

@@ -46,6 +46,10 @@ def key_too_long(length: int, limit: int) -> Refused:
     return Refused(414, f"UTF-8 encoded length of {length} exceeds key length limit of {limit}.")
 
 
+def not_decoded() -> Refused:
+    return Refused(400, "Could not URL-decode key name")
+
+
 def empty_key() -> JsError:
     return type_error("Key name cannot be empty.")
 
@@ -74,8 +78,8 @@ def metadata_not_json() -> Refused:
     return Refused(500, "Internal Server Error")
 
 
-def out_of_order(operation: Operation) -> JsError:
-    return JsError(f"KV {operation.name} failed: 500 Internal Server Error")
+def out_of_order() -> Refused:
+    return Refused(500, "Internal Server Error")
 
 
 def ttl_not_positive(ttl_s: int) -> Refused:

@@ -1,4 +1,4 @@
-"""One KV namespace: its limits and its SQL. Bindings stand above it, the store below.
+"""One KV namespace: its limits and its SQL. The service stands above it, the store below.
 
 Reads answer at once with what is committed; writes are when `durable()` resolves. An expired key is hidden from the
 very millisecond, and its row goes when another key with an expiration is put. Values of more than a row are in
@@ -22,12 +22,8 @@ from flarebed.bindings.store import Database, Store
 
 MAX_KEY_BYTES: Final = 512
 MAX_VALUE_BYTES: Final = 25 * 1024 * 1024
-MAX_METADATA_BYTES: Final = 1024
-MAX_BULK_BYTES: Final = 25 * 1024 * 1024
-MAX_BULK_KEYS: Final = 100
 MAX_LIST_KEYS: Final = 1000
 MIN_EXPIRATION_S: Final = 60
-MIN_CACHE_TTL_S: Final = 30
 
 SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS entries (
@@ -186,12 +182,6 @@ def check_length(key: str) -> None:
     length = len(key.encode())
     if length > MAX_KEY_BYTES:
         raise errors.key_too_long(length, MAX_KEY_BYTES)
-
-
-def check_cache_ttl(ttl_s: int | None) -> None:
-    """A wrong TTL is refused also where nothing is cached."""
-    if ttl_s is not None and ttl_s < MIN_CACHE_TTL_S:
-        raise errors.cache_ttl_too_short(ttl_s, MIN_CACHE_TTL_S)
 
 
 def _end_of(prefix: str) -> str | bytes:

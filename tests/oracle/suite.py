@@ -13,9 +13,10 @@ Question = dict[str, Any]
 Questions = Mapping[str, Question]
 Answering = Callable[[str, Question], Any]
 """The answer to the question of that name."""
+Theirs = Callable[[str, Questions], AbstractContextManager[Answering]]
+Ours = Callable[[Path, Questions], AbstractContextManager[Answering]]
 Reasons = Mapping[str, tuple[str, ...]]
 """By reason, the patterns (of `fnmatch`) of the names of questions; each has to be of use."""
-PART = 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,20 +24,23 @@ class Suite:
     """Each side is opened for the questions that it gets, each of them once: nothing is left of another's.
 
     `theirs` wants the command of wrangler, and may be asked from `at_a_time` threads; `ours` a folder for state.
+    What wrangler answered is in the file of the suite `recorded`, which may be shared.
     """
 
     name: str
     questions: Questions
     reasons: Reasons
-    theirs: Callable[[str, Questions], AbstractContextManager[Answering]]
-    ours: Callable[[Path, Questions], AbstractContextManager[Answering]]
+    theirs: Theirs
+    ours: Ours
     at_a_time: int
+    recorded: str
+    part: int = 100
 
     def parts(self) -> Sequence[Questions]:
         """All questions, in parts that are each a session of ours: a database of its own for every question of a part
         is not too many open files."""
         questions = list(self.questions.items())
-        return [dict(questions[start : start + PART]) for start in range(0, len(questions), PART)]
+        return [dict(questions[start : start + self.part]) for start in range(0, len(questions), self.part)]
 
     def reasons_of(self, question: str) -> list[str]:
         """Why the answer to `question` may differ."""

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from tests.oracle.bindings.suite import BINDINGS, BINDINGS_WITH_FLAGS, R2
+from tests.oracle.bindings.suite import (
+    BINDINGS,
+    BINDINGS_WITH_FLAGS,
+    JAVASCRIPT,
+    JAVASCRIPT_WITH_FLAGS,
+    R2,
+    R2_IN_JAVASCRIPT,
+)
 from tests.oracle.workflows.suite import WORKFLOWS
 
-SUITES = (WORKFLOWS, BINDINGS, BINDINGS_WITH_FLAGS, R2)
+SUITES = (WORKFLOWS, BINDINGS, BINDINGS_WITH_FLAGS, JAVASCRIPT, JAVASCRIPT_WITH_FLAGS, R2, R2_IN_JAVASCRIPT)

@@ -26,7 +26,7 @@ each_suite = pytest.mark.parametrize("suite", SUITES, ids=lambda suite: suite.na
 
 @cache
 def answers(suite: Suite) -> dict[str, Any]:
-    return data.read(data.answers_of(suite.name))
+    return data.read(data.answers_of(suite.recorded))
 
 
 @cache

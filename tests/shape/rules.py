@@ -18,7 +18,7 @@ FLOORS = {
 
 KIND_FILES = frozenset({"__init__", "spec", "engine", "binding", "errors", "commands", "api", "view", "state"})
 KIND_PARTS: dict[str, frozenset[str]] = {
-    "kv": frozenset({"namespace", "large", "eventual", "directory", "wrangler"}),
+    "kv": frozenset({"namespace", "service", "large", "eventual", "directory", "wrangler"}),
     "d1": frozenset({
         "database", "lane", "parameters", "migrations", "splitter", "neighbours", "script", "hints", "export",
     }),

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 import traceback
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, MutableMapping
+from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import parse_qsl
@@ -24,6 +26,9 @@ BINDING: Final = "flarebed-binding"
 """The header by which a request names its binding."""
 
 Log = Callable[[str, str], None]
+
+_BACKLOG: Final = 4096
+"""A Unix socket refuses whom it can't queue, and workerd opens as many connections at once as there are calls."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +50,19 @@ class Answered:
     """`reason` is the status line's text, which workerd shows to the Worker."""
 
     status: int = 200
-    body: bytes | AsyncIterator[bytes] = b""
+    body: bytes | AsyncGenerator[bytes, None] = b""
     headers: tuple[tuple[str, str], ...] = ()
     reason: str = ""
 
 
 Adapter = Callable[[Asked], Awaitable[Answered]]
+
+_NOT_IN_A_LINE: Final = re.compile(r"[\x00-\x1f\x7f]")
+
+
+def refused(status: int, text: str) -> Answered:
+    """What workerd's own clients word for the Worker: they read the status line."""
+    return Answered(status, text.encode(), reason=_NOT_IN_A_LINE.sub(" ", text))
 
 
 class Host:
@@ -73,7 +85,7 @@ class Host:
     async def listen(self) -> None:
         loop = self._clock.loop
         self._server = await loop.create_unix_server(
-            lambda: HttpToolsProtocol(self._config, self._state, {}, loop), self.path
+            lambda: HttpToolsProtocol(self._config, self._state, {}, loop), self.path, backlog=_BACKLOG
         )
 
     def close(self) -> None:
@@ -92,6 +104,8 @@ class Host:
             asked = Asked(scope["method"], path, query, headers, _chunks(receive))
             try:
                 answered = await self.adapters[headers[BINDING]](asked)
+            except ConnectionResetError:  # the Worker took its request back: the stream of a body failed, say
+                return
             except Exception as error:
                 shown = "".join(traceback.format_exception(error))
                 self._log("error", f"A defect of flarebed, please report it:\n{shown}")
@@ -120,6 +134,7 @@ async def _send(answered: Answered, send: Any) -> None:
         await whole.write(cycle, answered.status, answered.reason, headers, body)
         return
     await send({"type": "http.response.start", "status": answered.status, "headers": headers})
-    async for chunk in body:
-        await send({"type": "http.response.body", "body": chunk, "more_body": True})
+    async with aclosing(body):
+        async for chunk in body:
+            await send({"type": "http.response.body", "body": chunk, "more_body": True})
     await send({"type": "http.response.body", "body": b""})

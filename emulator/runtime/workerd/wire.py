@@ -15,7 +15,7 @@ import base64
 import json
 import math
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 from flarebed.bindings.errors import JsError
 from flarebed.bindings.values import UNDEFINED, ArrayBuffer, BigInt, Date, Error, Map, Set, Undefined, View
@@ -29,6 +29,11 @@ Import = Callable[[int], Any]
 
 def dumps(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def no_function(value: Any) -> NoReturn:
+    """In place of an Export or Import, where no function can be called."""
+    raise JsError(f"{value} cannot be serialized in this context.", "DataCloneError")
 
 
 def to_wire(value: Any, export: Export) -> Any:

@@ -5,7 +5,7 @@ POST /<method> with the arguments, answered by the value or the error.
 from __future__ import annotations
 
 import json
-from typing import Any, NoReturn
+from typing import Any
 
 from flarebed.bindings.errors import JsError
 from flarebed.bindings.workflows.binding import InstanceImpl, WorkflowImpl
@@ -15,12 +15,12 @@ from flarebed.emulator.runtime.workerd.host import Adapter, Answered, Asked
 
 def adapter(workflow: WorkflowImpl) -> Adapter:
     async def answer(asked: Asked) -> Answered:
-        method, arguments = asked.path[1:], wire.from_wire(json.loads(await asked.body()), _no_function)
+        method, arguments = asked.path[1:], wire.from_wire(json.loads(await asked.body()), wire.no_function)
         try:
             value = await _call(workflow, method, *arguments)
         except JsError as error:
-            return _answered({"error": wire.error_to_wire(error, _no_function)})
-        return _answered({"value": wire.to_wire(_plain(value), _no_function)})
+            return _answered({"error": wire.error_to_wire(error, wire.no_function)})
+        return _answered({"value": wire.to_wire(_plain(value), wire.no_function)})
 
     return answer
 
@@ -45,7 +45,3 @@ def _plain(value: Any) -> Any:
 
 def _answered(answer: dict[str, Any]) -> Answered:
     return Answered(body=wire.dumps(answer).encode())
-
-
-def _no_function(value: Any) -> NoReturn:
-    raise JsError(f"{value} cannot be serialized in this context.", "DataCloneError")

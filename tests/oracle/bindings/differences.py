@@ -78,3 +78,5 @@ REASONS: Reasons = {
         "queues verdict always: ack*",
     ),
 }  # fmt: skip
+
+JAVASCRIPT_REASONS: Reasons = {}

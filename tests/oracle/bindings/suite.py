@@ -1,4 +1,6 @@
-"""The suites of KV, D1 and Queues: a question is a few calls, made by a JavaScript Worker there, a Python one here."""
+"""The suites of KV, D1 and Queues: a question is a few calls, made by a JavaScript Worker on wrangler, and here by a
+Python one (`BINDINGS`) or by that same JavaScript Worker (`JAVASCRIPT`).
+"""
 
 from __future__ import annotations
 
@@ -9,13 +11,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from flarebed.bindings.clock import VirtualClock
+from tests.oracle.bindings import virtual_time
 from tests.oracle.bindings.config import config, names
-from tests.oracle.bindings.differences import REASONS
+from tests.oracle.bindings.differences import JAVASCRIPT_REASONS, REASONS
 from tests.oracle.bindings.questions import QUESTIONS, QUESTIONS_ABOUT_R2, QUESTIONS_WITH_FLAGS
 from tests.oracle.bindings.scrubbing import scrubbed
-from tests.oracle.suite import Answering, Question, Questions, Suite
+from tests.oracle.suite import Answering, Ours, Question, Questions, Suite, Theirs
 from tests.oracle.wrangler import fetched, running
-from tests.served import served
+from tests.served import Answer, served
 
 WORKER = Path(__file__).parent / "worker"
 VALUES = WORKER.parents[1] / "values.js"
@@ -23,17 +27,20 @@ AT_A_TIME = 24
 OLD_FLAGS = ("no_queue_expose_error_codes",)
 
 
-def _suite(name: str, all_questions: Questions, flags: tuple[str, ...]) -> Suite:
+def _theirs(flags: tuple[str, ...]) -> Theirs:
     @contextmanager
     def theirs(command: str, questions: Questions) -> Iterator[Answering]:
         asked = _asked(questions)
-        files = {
-            "worker.js": (WORKER / "worker.js").read_text(encoding="utf-8"),
-            "values.js": VALUES.read_text(encoding="utf-8"),
-            "wrangler.json": json.dumps(config("worker.js", questions, flags)),
-        }
+        files = {name: text for name, text in _javascript().items() if name != "virtual_clock.js"}
+        files["wrangler.json"] = json.dumps(config("worker.js", questions, flags))
         with running(command, files) as url:
             yield lambda name, _: scrubbed(fetched(url, asked[name]))
+
+    return theirs
+
+
+def _python(flags: tuple[str, ...]) -> Ours:
+    """One question after the other."""
 
     @contextmanager
     def ours(folder: Path, questions: Questions) -> Iterator[Answering]:
@@ -47,17 +54,48 @@ def _suite(name: str, all_questions: Questions, flags: tuple[str, ...]) -> Suite
             worker = runner.run(serving.__aenter__())
 
             def answer(name: str, _: Question) -> Any:
-                given = runner.run(worker.post("/", asked[name]))
-                if given.status != 200:
-                    raise AssertionError(given.text)
-                return scrubbed(given.json)
+                return _scrubbed(runner.run(worker.post("/", asked[name])))
 
             try:
                 yield answer
             finally:
                 runner.run(serving.__aexit__(None, None, None))
 
-    return Suite(name, all_questions, REASONS, theirs, ours, AT_A_TIME)
+    return ours
+
+
+def _workerd(flags: tuple[str, ...]) -> Ours:
+    """All questions at once: most of them wait most of their time."""
+
+    @contextmanager
+    def ours(folder: Path, questions: Questions) -> Iterator[Answering]:
+        (folder / "wrangler.json").write_text(json.dumps(config("worker.js", questions, flags)), encoding="utf-8")
+        answers = asyncio.run(_answered(folder, _asked(questions)))
+        yield lambda name, _: answers[name]
+
+    return ours
+
+
+async def _answered(folder: Path, asked: dict[str, Any]) -> dict[str, Any]:
+    clock = VirtualClock(asyncio.get_running_loop())
+    async with virtual_time.server(clock) as port:
+        for name, text in _javascript().items():
+            (folder / name).write_text(text, encoding="utf-8")
+        (folder / "clock.js").write_text((folder / "virtual_clock.js").read_text().replace("PORT", str(port)))
+        async with served(folder, folder / "state", synchronous="OFF", clock=clock) as worker:
+            answers = asyncio.gather(*(worker.ask_in_time("POST", "/", question) for question in asked.values()))
+            given = await virtual_time.finished(clock, answers)
+    return {name: _scrubbed(answer) for name, answer in zip(asked, given, strict=True)}
+
+
+def _javascript() -> dict[str, str]:
+    return {path.name: path.read_text(encoding="utf-8") for path in (*WORKER.glob("*.js"), VALUES)}
+
+
+def _scrubbed(given: Answer) -> Any:
+    if given.status != 200:
+        raise AssertionError(given.text)
+    return scrubbed(given.json)
 
 
 def _asked(questions: Questions) -> dict[str, Any]:
@@ -66,6 +104,19 @@ def _asked(questions: Questions) -> dict[str, Any]:
     return {name: {"question": question, "names": names(at, question)} for at, (name, question) in numbered}
 
 
-BINDINGS = _suite("bindings", QUESTIONS, ())
-BINDINGS_WITH_FLAGS = _suite("bindings_with_flags", QUESTIONS_WITH_FLAGS, OLD_FLAGS)
-R2 = _suite("r2", QUESTIONS_ABOUT_R2, ())
+BINDINGS = Suite("bindings", QUESTIONS, REASONS, _theirs(()), _python(()), AT_A_TIME, "bindings")
+BINDINGS_WITH_FLAGS = Suite(
+    "bindings_with_flags", QUESTIONS_WITH_FLAGS, REASONS, _theirs(OLD_FLAGS), _python(OLD_FLAGS), AT_A_TIME,
+    "bindings_with_flags",
+)  # fmt: skip
+JAVASCRIPT = Suite(
+    "javascript", QUESTIONS, JAVASCRIPT_REASONS, _theirs(()), _workerd(()), AT_A_TIME, "bindings", part=500
+)
+JAVASCRIPT_WITH_FLAGS = Suite(
+    "javascript_with_flags", QUESTIONS_WITH_FLAGS, JAVASCRIPT_REASONS, _theirs(OLD_FLAGS), _workerd(OLD_FLAGS),
+    AT_A_TIME, "bindings_with_flags",
+)  # fmt: skip
+R2 = Suite("r2", QUESTIONS_ABOUT_R2, REASONS, _theirs(()), _python(()), AT_A_TIME, "r2")
+R2_IN_JAVASCRIPT = Suite(
+    "r2_javascript", QUESTIONS_ABOUT_R2, JAVASCRIPT_REASONS, _theirs(()), _workerd(()), AT_A_TIME, "r2", part=500
+)

@@ -1,27 +1,26 @@
-// Asks wrangler's KV, D1 and Queues: each request is a question (questions/), played here as worker.py plays it on flarebed.
+// Asks KV, D1 and Queues: each request is a question (questions/). It runs on wrangler and, as it is, on flarebed, where
+// worker.py plays the same questions; only whose time it is (clock.js) differs.
+import { nowMs, pause } from "./clock.js";
 import { revive, shown, thrownText } from "./values.js";
 
 const PATIENCE_S = 20;
 const POLL_S = 0.02;
 const plays = new Map(); // by the name of the queue that a question has to itself
-const pause = (seconds) => new Promise((resolve) => setTimeout(resolve, seconds * 1000));
 
 class Play {
   // `names` has this question's bindings: {KV, DB, Q?}.
-  constructor(env, { question, names }) {
+  constructor(env, { question, names }, startMs) {
     this.question = question;
     this.env = env;
     this.names = names;
     this.made = {};
     this.delivered = [];
-    this.startMs = Date.now();
+    this.startMs = startMs;
   }
 
-  makers = { $chain: (chain) => this.follow(chain), $ahead: (seconds) => this.nowS() + seconds };
+  makers = { $chain: (chain) => this.follow(chain), $ahead: (seconds) => Math.floor(this.startMs / 1000) + seconds };
 
   value = (given) => revive(given, this.makers);
-
-  nowS = () => Math.floor(Date.now() / 1000);
 
   // [what, [method, ...arguments] | "property", ...]
   follow([what, ...links]) {
@@ -54,12 +53,12 @@ class Play {
     const seen = { queue: batch.queue, messages, said };
     this.delivered.push(seen);
     for (const { id, timestamp, attempts, body } of batch.messages) messages.push(await shown({ id, timestamp, attempts, body }));
-    if (this.question.timed) seen.second = Math.round((Date.now() - this.startMs) / 1000);
+    if (this.question.timed) seen.second = Math.round(((await nowMs()) - this.startMs) / 1000);
     if (this.question.metrics) seen.metadata = await shown(batch.metadata);
     const turns = batch.queue.endsWith("-dead") ? [[]] : (this.question.handler ?? [[]]);
     for (const [verb, ...rest] of turns[Math.min(place, turns.length - 1)]) {
       if (verb === "throw") throw new Error(rest[0]);
-      if (verb === "fail later") context.waitUntil(pause(0.05).then(() => Promise.reject(new Error(rest[0]))));
+      if (verb === "fail later") context.waitUntil(failLater(rest[0]));
       else said.push(await tried(() => this.say(batch, verb, rest)));
     }
   }
@@ -70,6 +69,12 @@ class Play {
     if (verb === "retry") return batch.messages[rest[0]]?.retry(...rest.slice(1).map(this.value));
     return batch[verb](...rest.map(this.value));
   }
+}
+
+// In the machine's time: no other wait of a question depends on it.
+async function failLater(text) {
+  await scheduler.wait(50);
+  throw new Error(text);
 }
 
 async function tried(act) {
@@ -94,7 +99,7 @@ async function thrown(error) {
 export default {
   async fetch(request, env) {
     const asked = await request.json();
-    const play = new Play(env, asked);
+    const play = new Play(env, asked, await nowMs());
     if (asked.names.Q) plays.set(asked.names.Q, play);
     const answers = [];
     for (const op of asked.question.ask) answers.push(await tried(() => play.ask(op)));
