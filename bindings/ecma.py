@@ -157,13 +157,13 @@ def _string_to_number(text: str) -> int | float:
     if not text:
         return 0
     if _PREFIXED.fullmatch(text):
-        return _shrink(float(int(text, 0)))
+        return shrink(float(int(text, 0)))
     if not _DECIMAL.fullmatch(text):
         return math.nan
-    return _shrink(float(text))
+    return shrink(float(text))
 
 
-def _shrink(number: float) -> int | float:
+def shrink(number: float) -> int | float:
     """An int where the number is a safe integer (not -0): how values.py holds numbers that come from text."""
     if number.is_integer() and abs(number) <= MAX_SAFE_INTEGER and (number or math.copysign(1, number) > 0):
         return int(number)
@@ -205,7 +205,7 @@ def _reject(word: str) -> Any:
 
 
 def _parse_number(text: str) -> int | float:
-    return _shrink(float(text))
+    return shrink(float(text))
 
 
 _PLAIN_DECODER: Final = json.JSONDecoder(parse_float=_parse_number, parse_constant=_reject)

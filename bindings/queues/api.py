@@ -14,6 +14,7 @@ from flarebed.bindings.kind import Surroundings
 from flarebed.bindings.queues.backlog import COLUMNS, SCHEMA, Backlog, Message, Metrics
 from flarebed.bindings.queues.binding import WorkerQueue
 from flarebed.bindings.queues.body import JSON_MESSAGES
+from flarebed.bindings.queues.service import Service
 
 State = Literal["ready", "delayed", "in flight"]
 
@@ -101,8 +102,8 @@ class QueueApi:
 
     async def send(self, body: Any, content_type: str, delay_s: int) -> None:
         """Raises JsError, as the binding does, with the service's reasons."""
-        flags = frozenset({JSON_MESSAGES})
-        queue = WorkerQueue(self._backlog, flags, self._announce, lambda _: None)
+        service = Service(self._backlog, self._announce, lambda _: None, is_opaque=False)
+        queue = WorkerQueue(service, frozenset({JSON_MESSAGES}))
         await queue.send(body, {"contentType": content_type, "delaySeconds": delay_s})
 
     async def set_paused(self, paused: bool) -> None:

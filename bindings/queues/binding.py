@@ -1,51 +1,35 @@
 """What a Worker sees of queues: WorkerQueue to send with, QueueController and QueueMessage in its `queue` handler.
 
-Classes and coercions of workerd's `api/queue.c++`; the messages themselves are in `backlog.py`.
+Classes and coercions of workerd's `api/queue.c++`; what is sent goes through `service.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, Final
-
-import apsw
+from collections.abc import Awaitable, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
 
 from flarebed.bindings.queues import errors
-from flarebed.bindings.queues.backlog import Backlog, Message, Metrics, Outgoing
+from flarebed.bindings.queues.backlog import Message, Metrics, Outgoing
 from flarebed.bindings.queues.body import (
-    NO_JSON,
     checked_content_type,
     default_content_type,
     deserialize,
     serialize,
 )
+from flarebed.bindings.queues.service import Service
 from flarebed.bindings.queues.verdict import Verdict
 from flarebed.bindings.values import UNDEFINED, Date, Map, Set, View
 from flarebed.bindings.webidl import ABSENT, members, optional_integer, string, wrong_parameter
-
-MAX_MESSAGE_BYTES: Final = 128_000
-MAX_BATCH_BYTES: Final = 288_000
-"""Documented as 256 KB; what the service counts leaves room for 32 KB more (observed on wrangler 4.164)."""
-MAX_BATCH_COUNT: Final = 100
-MAX_DELAY_S: Final = 86_400
 
 
 class WorkerQueue:
     """https://developers.cloudflare.com/queues/configuration/javascript-apis/#queue"""
 
-    def __init__(
-        self,
-        backlog: Backlog,
-        flags: frozenset[str],
-        written: Callable[[], None],
-        warn: Callable[[str], None],
-    ) -> None:
-        """`written` is called when new messages are committed; `warn` tells why the service refused some."""
-        self._backlog = backlog
+    def __init__(self, service: Service, flags: frozenset[str]) -> None:
+        self._service = service
         self._flags = flags
         self._default = default_content_type(flags)
-        self._written = written
-        self._warn = warn
 
     async def send(self, body: Any = ABSENT, options: Any = UNDEFINED) -> dict[str, Any]:
         """Resolves when the message is stored, with the queue's metrics before it."""
@@ -62,7 +46,7 @@ class WorkerQueue:
         content = serialize(body, content_type)
         if content_type == "bytes":
             body.buffer.detach()  # send() takes the buffer, sendBatch() does not
-        return await self._store("send", [Outgoing(content_type, content, delay_s or 0)], _check_message)
+        return await self._told("send", self._service.send(Outgoing(content_type, content, delay_s or 0)))
 
     async def sendBatch(self, messages: Any = ABSENT, options: Any = UNDEFINED) -> dict[str, Any]:
         items = _sequence(messages)
@@ -76,11 +60,10 @@ class WorkerQueue:
         if not requests:
             raise errors.empty_batch()
         batch = [self._outgoing(*request, delay_s) for request in requests]
-        return await self._store("sendBatch", batch, lambda batch: _check_batch(batch, delay_s))
+        return await self._told("sendBatch", self._service.send_batch(batch, delay_s))
 
     async def metrics(self) -> dict[str, Any]:
-        """Of the messages that wait, without those that are delayed or in delivery."""
-        return shown(self._backlog.metrics())
+        return shown(self._service.metrics())
 
     def _outgoing(self, body: Any, content_type: str | None, delay_s: int | None, batch_delay_s: int) -> Outgoing:
         if body is UNDEFINED:
@@ -91,23 +74,16 @@ class WorkerQueue:
             checked_content_type(content_type)  # in any case of letters, but serialize() wants lower case, as queue.c++
         return Outgoing(content_type, serialize(body, content_type), batch_delay_s if delay_s is None else delay_s)
 
-    async def _store(
-        self, operation: str, messages: list[Outgoing], check: Callable[[list[Outgoing]], None]
-    ) -> dict[str, Any]:
+    async def _told(self, operation: str, sending: Awaitable[Metrics]) -> dict[str, Any]:
         try:
-            check(messages)
+            return {"metadata": {"metrics": shown(await sending)}}
         except errors.Refused as refused:
-            if errors.EXPOSE_ERROR_CODES in self._flags:
-                self._warn(f"{operation}() failed: {refused.cause}")
             raise errors.failed(operation, refused, self._flags) from None
-        try:
-            before = self._backlog.append(messages)
-            await self._backlog.durable()
-        except apsw.Error as error:  # a full disk, say
-            self._warn(f"{operation}() failed: {error}")
-            raise errors.failed(operation, errors.not_stored(), self._flags) from None
-        self._written()
-        return {"metadata": {"metrics": shown(before)}}
+
+
+def service_of(queue: WorkerQueue) -> Service:
+    """What a binding sends to, for a client that does the rest itself."""
+    return queue._service
 
 
 class QueueMessage:
@@ -134,10 +110,18 @@ class QueueController:
 
     def __init__(self, queue: str, messages: Sequence[Message], metrics: Metrics, verdict: Verdict) -> None:
         """`metrics` are those without this batch."""
+        self._stored = messages
+        self._metrics = metrics
         self._verdict = verdict
-        self.metadata = {"metrics": shown(metrics)}
         self.queue = queue
-        self.messages = [QueueMessage(message, verdict) for message in messages]
+
+    @cached_property
+    def messages(self) -> list[QueueMessage]:
+        return [QueueMessage(message, self._verdict) for message in self._stored]
+
+    @cached_property
+    def metadata(self) -> dict[str, Any]:
+        return {"metrics": shown(self._metrics)}
 
     def ackAll(self) -> Any:
         self._verdict.ack_all()
@@ -146,6 +130,19 @@ class QueueController:
     def retryAll(self, options: Any = UNDEFINED) -> Any:
         self._verdict.retry_all(_retry_delay("QueueController", "retryAll", options))
         return UNDEFINED
+
+
+class Delivery(NamedTuple):
+    """What is behind a QueueController, for a runtime whose own one it is that the Worker sees."""
+
+    queue: str
+    messages: Sequence[Message]
+    metrics: Metrics
+    verdict: Verdict
+
+
+def delivery_of(batch: QueueController) -> Delivery:
+    return Delivery(batch.queue, batch._stored, batch._metrics, batch._verdict)
 
 
 def shown(metrics: Metrics) -> dict[str, Any]:
@@ -191,36 +188,3 @@ def _request(item: Any) -> tuple[Any, str | None, int | None]:
 
 def _optional_text(value: Any) -> str | None:
     return None if value is UNDEFINED else string(value)
-
-
-def _check_message(messages: list[Outgoing]) -> None:
-    (message,) = messages
-    if len(message.body) > MAX_MESSAGE_BYTES:
-        raise errors.message_too_long(len(message.body), MAX_MESSAGE_BYTES)
-    _check_delay(message.delay_s)
-    _check_json(message)
-
-
-def _check_batch(messages: list[Outgoing], delay_s: int) -> None:
-    if len(messages) > MAX_BATCH_COUNT:
-        raise errors.too_many_messages(len(messages), MAX_BATCH_COUNT)
-    lengths = [len(message.body) for message in messages]
-    if max(lengths) > MAX_MESSAGE_BYTES:
-        raise errors.item_too_long(max(lengths), MAX_MESSAGE_BYTES)
-    if sum(lengths) > MAX_BATCH_BYTES:
-        raise errors.batch_too_long(sum(lengths), MAX_BATCH_BYTES)
-    if not 0 <= delay_s <= MAX_DELAY_S:
-        raise errors.wrong_batch_delay(delay_s, MAX_DELAY_S)
-    for message in messages:
-        _check_delay(message.delay_s)
-        _check_json(message)
-
-
-def _check_delay(delay_s: int) -> None:
-    if not 0 <= delay_s <= MAX_DELAY_S:
-        raise errors.wrong_delay(delay_s, MAX_DELAY_S)
-
-
-def _check_json(message: Outgoing) -> None:
-    if message.body == NO_JSON and message.content_type == "json":
-        raise errors.not_json()

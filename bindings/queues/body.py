@@ -1,4 +1,5 @@
-"""Message bodies: from a Worker's value to the bytes that are stored, and back, by content type.
+"""Message bodies: from a Worker's value to the bytes that are stored, and back, by content type. A "v8" body is in the
+form that the sender's language has for it: V8's own, or `codec.py`'s.
 
 https://developers.cloudflare.com/queues/configuration/javascript-apis/#queuescontenttype
 """
@@ -7,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from flarebed.bindings import codec
+from flarebed.bindings import codec, v8
 from flarebed.bindings.ecma import json_parse, json_stringify, typeof
 from flarebed.bindings.queues import errors
 from flarebed.bindings.values import UNDEFINED, ArrayBuffer, View
@@ -58,4 +59,4 @@ def deserialize(body: bytes, content_type: str) -> Any:
         return body.decode()
     if content_type == "bytes":
         return View(ArrayBuffer(bytearray(body)))
-    return codec.decode(body)
+    return v8.decode(body) if v8.is_v8(body) else codec.decode(body)

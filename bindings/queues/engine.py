@@ -13,6 +13,8 @@ from flarebed.bindings.kind import Surroundings
 from flarebed.bindings.queues.backlog import SCHEMA, Backlog
 from flarebed.bindings.queues.binding import WorkerQueue
 from flarebed.bindings.queues.consumer import Consumer
+from flarebed.bindings.queues.errors import EXPOSE_ERROR_CODES
+from flarebed.bindings.queues.service import Service
 from flarebed.bindings.queues.spec import QueueConsumerSpec, QueueProducerSpec
 
 QueueSpec = QueueProducerSpec | QueueConsumerSpec
@@ -54,7 +56,10 @@ class QueueResources:
         def warn(text: str) -> None:
             self._around.log("warn", f'Queue "{spec.queue}": {text}')
 
-        return WorkerQueue(self.backlog(spec.queue), self._around.flags, self._written(spec.queue), warn)
+        flags = self._around.flags
+        is_opaque = EXPOSE_ERROR_CODES in flags
+        service = Service(self.backlog(spec.queue), self._written(spec.queue), warn, is_opaque=is_opaque)
+        return WorkerQueue(service, flags)
 
     def _consumer(self, spec: QueueConsumerSpec) -> Consumer:
         dead_letters = None if spec.dead_letter_queue is None else self.backlog(spec.dead_letter_queue)

@@ -8,7 +8,7 @@ https://developers.cloudflare.com/queues/configuration/batching-retries/#explici
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 
 class Verdict:
@@ -24,6 +24,17 @@ class Verdict:
         self.all_acked = False
         self.all_retried = False
         self.all_delay_s: int | None = None
+
+    def replace(
+        self, acked: Iterable[str], retried: dict[str, int | None], all_acked: bool, all_retried: bool,
+        all_delay_s: int | None,
+    ) -> None:  # fmt: skip
+        """What a Worker has said to workerd, which has judged it and warned already."""
+        self.acked = set(acked)
+        self.retried = retried
+        self.all_acked = all_acked
+        self.all_retried = all_retried
+        self.all_delay_s = all_delay_s
 
     def ack(self, message_id: str) -> None:
         if self.all_acked:

@@ -23,7 +23,7 @@ KIND_PARTS: dict[str, frozenset[str]] = {
         "database", "lane", "parameters", "migrations", "splitter", "neighbours", "script", "hints", "export",
     }),
     "r2": frozenset({"bucket", "objects", "blobs", "multipart"}),
-    "queues": frozenset({"backlog", "body", "consumer", "disorder", "verdict"}),
+    "queues": frozenset({"service", "backlog", "body", "consumer", "disorder", "verdict"}),
     "workflows": frozenset({
         "workflow", "run", "step", "attempts", "outcome", "rollback", "retry", "duration", "streams",
         "journal", "agenda", "history", "listing", "hibernation", "retention", "schedule", "subscription", "timeline",

@@ -17,7 +17,7 @@ from flarebed.emulator.runtime.workerd.peering import Peering
 from flarebed.emulator.runtime.workerd.wiring import CONTROL, Struct, Wiring, service_of
 
 CONTROL_SOCKET: Final = "control.sock"
-_CONTROL_MODULES: Final = ("control.js", "conversation.js", "wire.js")
+_CONTROL_MODULES: Final = ("control.js", "conversation.js", "queues.js", "wire.js")
 _CONTROL_DATE: Final = "2026-03-01"
 _CF_BLOB: Final = "CF-Blob"
 

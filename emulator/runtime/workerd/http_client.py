@@ -39,6 +39,13 @@ class Answer:
     closes: bool
 
 
+async def whole(answer: Answer) -> bytes:
+    """All of the body."""
+    if isinstance(answer.body, bytes):
+        return answer.body
+    return b"".join([chunk async for chunk in answer.body])
+
+
 class HttpClient:
     """Keeps connections alive, as many as were in use at once."""
 

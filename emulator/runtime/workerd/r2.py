@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from typing import Any, Final
 
 from flarebed.bindings.r2 import errors, multipart
@@ -82,7 +82,7 @@ async def _split(chunks: AsyncIterator[bytes], size: int) -> tuple[bytes, AsyncI
     return head[:size], _after(head[size:], chunks)
 
 
-async def _after(head: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+async def _after(head: bytes, rest: AsyncIterator[bytes]) -> AsyncGenerator[bytes, None]:
     if head:
         yield head
     try:

@@ -5,6 +5,7 @@ Implements what the server and the engines ask of a Worker (`runtime.http`, `dis
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from flarebed.bindings.errors import JsError
+from flarebed.bindings.queues.binding import delivery_of
 from flarebed.emulator.config.model import Config
 from flarebed.emulator.runtime.http import IncomingRequest, OutgoingResponse, ScheduledOutcome, WorkerError
 from flarebed.emulator.runtime.services import Services
@@ -19,8 +21,9 @@ from flarebed.emulator.runtime.workerd import wire
 from flarebed.emulator.runtime.workerd.bundled import Bundled
 from flarebed.emulator.runtime.workerd.bundler import bundle
 from flarebed.emulator.runtime.workerd.conversation import Attention, Conversation, over
-from flarebed.emulator.runtime.workerd.http_client import Answer, HttpClient
+from flarebed.emulator.runtime.workerd.http_client import Answer, HttpClient, whole
 from flarebed.emulator.runtime.workerd.output import Output
+from flarebed.emulator.runtime.workerd.queues import DELIVER, take, to_deliver
 from flarebed.emulator.runtime.workerd.shared import SharedWorkerd
 from flarebed.emulator.runtime.workerd.tools import find_esbuild
 
@@ -37,6 +40,7 @@ class JavaScriptWorker:
         self.services = services
         self._config = config
         self._workerd = workerd
+        self._path = f"/{quote(config.name)}"
         self._clock = services.clock
         self._loop = services.clock.loop
         self._output = Output(services.log)
@@ -85,15 +89,19 @@ class JavaScriptWorker:
 
     async def queue(self, batch: Any) -> None:
         """`batch` is a QueueController; what the handler said of its messages goes back to it."""
-        messages = [
-            {"id": message.id, "timestamp": message.timestamp, "attempts": message.attempts, "body": message.body}
-            for message in batch.messages
-        ]
+        delivery = delivery_of(batch)
         with self._clock.operation_outside():
-            result = await self._order("queue", batch.queue, messages, batch.metadata)
-        _tell(batch, result)
+            answer = await self._workerd.control.send("POST", self._path + DELIVER, _CONTROL, to_deliver(delivery))
+            result = json.loads(await whole(answer))
+        take(result, delivery.verdict)
         if result["outcome"] != "ok":
-            raise JsError(result["outcome"])
+            raise self._thrown(result["outcome"])
+
+    def _thrown(self, outcome: str) -> JsError:
+        """workerd tells what was thrown on its output only."""
+        if outcome != "exception":
+            return JsError(outcome)
+        return JsError(self._output.last_uncaught().partition("\n    at ")[0])
 
     async def run_workflow(self, class_name: str, event: Any, step: Any) -> Any:
         with Attention(self._clock) as attention:
@@ -112,18 +120,5 @@ class JavaScriptWorker:
 
     def _conversation(self, attention: Attention | None = None) -> Conversation:
         """With our own Worker, about this one."""
-        way = over(self._workerd.control, f"/{quote(self._config.name)}", _CONTROL)
+        way = over(self._workerd.control, self._path, _CONTROL)
         return Conversation(way, self._loop, attention)
-
-
-def _tell(batch: Any, result: Mapping[str, Any]) -> None:
-    """Hand a handler's result (workerd api/queue.h, QueueResponse) to the batch that it is about."""
-    by_id = {message.id: message for message in batch.messages}
-    for message_id in result["explicitAcks"]:
-        by_id[message_id].ack()
-    for retried in result["retryMessages"]:
-        by_id[retried["msgId"]].retry({"delaySeconds": retried["delaySeconds"]} if "delaySeconds" in retried else {})
-    if result["ackAll"]:
-        batch.ackAll()
-    if result["retryBatch"]["retry"]:
-        batch.retryAll({key: value for key, value in result["retryBatch"].items() if key == "delaySeconds"})

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from flarebed.bindings.errors import JsError
-from flarebed.bindings.queues.binding import MAX_BATCH_BYTES, MAX_BATCH_COUNT, MAX_DELAY_S, MAX_MESSAGE_BYTES
 from flarebed.bindings.queues.consumer import MAX_CONCURRENCY, MAX_WALL_MS
+from flarebed.bindings.queues.service import MAX_BATCH_BYTES, MAX_BATCH_COUNT, MAX_DELAY_S, MAX_MESSAGE_BYTES
 from flarebed.bindings.queues.spec import QueueConsumerSpec, QueueProducerSpec, parse
 from flarebed.bindings.values import UNDEFINED, ArrayBuffer, BigInt, Date, Map, Set, View
 from tests.bindings.queues.bench import QueueBench, error_of

@@ -129,7 +129,8 @@ def test_what_the_handler_is_given(tmp_path: Path) -> None:
         await bench.clock.advance(750)
         (batch,) = batches
         assert type(batch).__name__ == "QueueController"
-        assert [name for name in vars(batch) if not name.startswith("_")] == ["metadata", "queue", "messages"]
+        names = ["ackAll", "messages", "metadata", "queue", "retryAll"]
+        assert [name for name in dir(batch) if not name.startswith("_")] == names
         assert batch.queue == "q"
         expected = {"backlogCount": 0, "backlogBytes": 0, "oldestMessageTimestamp": UNDEFINED}
         assert batch.metadata == {"metrics": expected}

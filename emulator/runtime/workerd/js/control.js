@@ -5,6 +5,7 @@
 
 import { RpcTarget, WorkerEntrypoint } from "cloudflare:workers";
 import { Conversation } from "./conversation.js";
+import { deliver } from "./queues.js";
 import { fromWire, toWire } from "./wire.js";
 
 // What a run gets as `step`. Its methods are those of the engine's step object.
@@ -44,10 +45,6 @@ class Orders {
   constructor(env, name) {
     this.#env = env;
     this.#name = name;
-  }
-
-  queue(name, messages, metadata) {
-    return this.#worker().queue(name, messages, metadata);
   }
 
   scheduled(cron, scheduledTime) {
@@ -125,8 +122,10 @@ function uncloneable(value) {
 
 export default {
   async fetch(request, env, ctx) {
+    const [name, what] = new URL(request.url).pathname.slice(1).split("/").map(decodeURIComponent);
+    if (what === "queue") return deliver(request, env[`worker:${name}`]);
     const { readable, writable } = new IdentityTransformStream();
-    const orders = new Orders(env, decodeURIComponent(new URL(request.url).pathname.slice(1)));
+    const orders = new Orders(env, name);
     orders.conversation = new Conversation(writable, orders);
     ctx.waitUntil(orders.conversation.listen(request.body));
     return new Response(readable);
