@@ -61,7 +61,7 @@ def _control(members: Sequence[Member]) -> Struct:
     worker = {
         "modules": [{"name": name, "esModule": (source / name).read_text("utf-8")} for name in _CONTROL_MODULES],
         "compatibilityDate": _CONTROL_DATE,
-        "compatibilityFlags": ["experimental"],
+        "compatibilityFlags": ["experimental", "service_binding_extra_handlers"],
         "bindings": [binding for member in members for binding in _reached(member)],
     }
     return {"name": CONTROL, "worker": worker}

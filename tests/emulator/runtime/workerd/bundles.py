@@ -12,7 +12,7 @@ from flarebed.emulator.runtime.workerd.bundled import Bundled
 from flarebed.emulator.runtime.workerd.bundler import bundle
 from flarebed.emulator.runtime.workerd.tools import find_esbuild
 
-NODE = Path(__file__).parents[4] / "build/node"
+NODE = Path(__file__).parents[4] / "build/workerd"
 
 
 class JavaScriptProject(Project):
