@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import signal
 import sys
 from collections.abc import Container
@@ -32,6 +33,8 @@ BIN = Path(sys.executable).parent
 WORKER = HERE / "worker"
 SCRIPT = HERE / "js"
 TUNED = (("X_LOCAL_OBSERVABILITY", "false"), ("CLOUDFLARE_CF_FETCH_ENABLED", "false"))
+TOOLS = (("PATH", f"{BUILD}/node_modules/.bin:{os.environ.get('PATH', '')}"),)
+"""workerd and esbuild, which wrangler brings along."""
 QUIET = (("WRANGLER_SEND_METRICS", "false"), ("CI", "1"))
 
 
@@ -41,10 +44,10 @@ def wrangler(label: str, port: int, options: str, environment: tuple[tuple[str, 
     return Target(label, start, SCRIPT, port, state, SCRIPT / "src" / "index.js", QUIET + environment)
 
 
-def flarebed(label: str, port: int, options: str = "") -> Target:
+def flarebed(label: str, port: int, options: str = "", folder: Path = WORKER, main: str = "src/entry.py") -> Target:
     state = BUILD / label.replace(" ", "-")
     start = f"exec {BIN}/flarebed dev --port {port} --persist-to {state} {options}"
-    return Target(label, start, WORKER, port, state, WORKER / "src" / "entry.py")
+    return Target(label, start, folder, port, state, folder / main, TOOLS)
 
 
 def targets() -> tuple[Target, ...]:
@@ -55,6 +58,7 @@ def targets() -> tuple[Target, ...]:
         wrangler("wrangler tuned", 8792, "--log-level error", TUNED),
         flarebed("flarebed", 8793),
         flarebed("flarebed FULL", 8794, "--synchronous full"),
+        flarebed("flarebed JS", 8796, "", SCRIPT, "src/index.js"),
         Target("bare uvicorn", bare, HERE, 8795, BUILD / "bare", None, database, bare=True),
     )
 

@@ -14,7 +14,9 @@ from machine import Result
 WRANGLERS = ("wrangler", "wrangler tuned")
 OURS = "flarebed"
 FULL = "flarebed FULL"
-RATIOS = tuple((ours, wrangler) for ours in (OURS, FULL) for wrangler in WRANGLERS)
+JAVASCRIPT = "flarebed JS"
+"""The Worker that wrangler runs, on flarebed."""
+RATIOS = tuple((ours, wrangler) for ours in (OURS, FULL, JAVASCRIPT) for wrangler in WRANGLERS)
 
 
 @dataclass(frozen=True)
