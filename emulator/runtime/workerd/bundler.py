@@ -118,7 +118,7 @@ class _Bundler:
             if external and guess.format == "service-worker":
                 raise BuildFailed([unexpected_externals(external)], built.warnings)
         self.warnings.extend(map(str.rstrip, await self.service.formatted(built.warnings, warnings=True)))
-        main, source_map = _outputs(built)
+        main, source_map = _outputs(built, guess.format)
         beside = tuple(modules.modules.values())
         return Bundled(
             format=guess.format,
@@ -177,11 +177,12 @@ class _CloudflareImports:
         return {"external": True}
 
 
-def _outputs(built: Built) -> tuple[Module, bytes]:
-    """The bundle, named as in a deployment, and its source map."""
+def _outputs(built: Built, script_format: Format) -> tuple[Module, bytes]:
+    """The bundle, named as in a deployment, and its source map. A script has to name itself, for stacks."""
     by_name = {Path(path).name: content for path, content in built.outputs.items()}
     name = next(name for name in by_name if name.endswith(".js"))
-    return Module(name, "esModule", by_name[name]), by_name[f"{name}.map"]
+    said = b"" if script_format == "modules" else f"//# sourceURL={name}\n".encode()
+    return Module(name, "esModule", by_name[name] + said), by_name[f"{name}.map"]
 
 
 def _exports(built: Built) -> tuple[str, ...]:

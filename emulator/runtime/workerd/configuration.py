@@ -46,14 +46,26 @@ def written(members: Sequence[Member], folder: Path, peering: Peering) -> str:
 
 
 def _user(member: Member) -> Struct:
-    config, file = member.config, member.wiring.file
+    config = member.config
     worker = {
-        "modules": [{"name": each.name, each.kind: file(each.content)} for each in member.bundled.modules],
+        **_code(member.bundled, member.wiring),
         "compatibilityDate": config.compatibility_date,
         "compatibilityFlags": list(config.compatibility_flags),
-        "bindings": list(member.bindings),
+        "bindings": [*member.bindings, *_global_values(member.bundled, member.wiring)],
     }
     return {"name": service_of(config.name), "worker": worker}
+
+
+def _code(bundled: Bundled, wiring: Wiring) -> Struct:
+    if bundled.format == "service-worker":
+        return {"serviceWorkerScript": wiring.file(bundled.modules[0].content)}
+    return {"modules": [{"name": each.name, each.kind: wiring.file(each.content)} for each in bundled.modules]}
+
+
+def _global_values(bundled: Bundled, wiring: Wiring) -> list[Struct]:
+    """What a script of the service-worker format imported: its bindings are global names."""
+    members = {"wasm": "wasmModule", "text": "text", "data": "data"}
+    return [{"name": each.name, members[each.kind]: wiring.file(each.content)} for each in bundled.globals]
 
 
 def _control(members: Sequence[Member]) -> Struct:

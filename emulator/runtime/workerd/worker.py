@@ -53,6 +53,8 @@ class JavaScriptWorker:
         """Bundle it. Raises UserError for what the user can mend."""
         esbuild = find_esbuild(self._config.root, os.environ.get("PATH", ""))
         self._bundled = self._output.bundled = await bundle(self._config, esbuild, os.environ)
+        for warning in self._bundled.warnings:
+            self.services.log("warn", warning)
         classes = self.workflow_classes()
         self._main = self._workerd.join(self._config, self._bundled, env, classes, self._output.line)
 

@@ -179,7 +179,8 @@ def test_modules_of_a_script_are_globals(project: JavaScriptProject) -> None:
     name = f"__{hashlib.sha1(WASM).hexdigest()}_a_wasm"
     assert [(module.name, module.kind, module.content) for module in bundled.globals] == [(name, "wasm", WASM)]
     assert (bundled.format, bundled.exports, len(bundled.modules)) == ("service-worker", (), 1)
-    assert f" = {name};\n" in bundled.modules[0].content.decode()
+    code = bundled.modules[0].content.decode()
+    assert (f" = {name};\n" in code, code.endswith("})();\n//# sourceURL=index.js\n")) == (True, True)
 
 
 def test_without_bundling(project: JavaScriptProject) -> None:
