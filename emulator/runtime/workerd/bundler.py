@@ -49,9 +49,10 @@ async def bundle(config: Config, esbuild: Path, environ: Mapping[str, str] = os.
     """The config's Worker, ready for workerd. Raises UserError with esbuild's own words for what it refuses."""
     entry = config.entry_point()
     version = version_of(esbuild)
+    syntax = syntax_flags(version)
     async with running(esbuild, version) as service:
         rules = sorted_out(config.rules)
-        bundler = _Bundler(config, entry, rules, service, syntax_flags(version), environ, list(rules.warnings))
+        bundler = _Bundler(config, entry, rules, service, syntax, environ, list(rules.warnings))
         try:
             return await bundler.bundle()
         except BuildFailed as failed:

@@ -6,17 +6,25 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from flarebed.bindings.errors import UserError
 from flarebed.emulator.config.model import Config
 from flarebed.emulator.runtime.workerd.bundled import Format
 
 _EVENT_LISTENER: Final = "__WRANGLER_SERVICE_WORKER_EVENT_LISTENER__"
+_OLDEST: Final = (0, 22, 0)
+"""It knows ES2024, and later ones are spoken to in the same way, up to 0.28.2."""
 _SYNTAX: Final = {"using": (0, 18, 7), "import-source": (0, 25, 7)}
 """What workerd understands beyond ES2024, and the esbuild that knows its name."""
 
 
 def syntax_flags(version: str) -> list[str]:
-    """How source is read and written."""
+    """How source is read and written by an esbuild of this version. Raises UserError if it is too old."""
     numbers = tuple(int(part) for part in version.split("-")[0].split("."))
+    if numbers < _OLDEST:
+        raise UserError(
+            f"The esbuild of this project, version {version}, is too old to bundle for workerd.",
+            hint="Install a newer one with `npm install --save-dev esbuild@latest`.",
+        )
     return [
         "--target=es2024",
         *(f"--supported:{name}=true" for name, since in _SYNTAX.items() if numbers >= since),

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from flarebed.bindings.errors import UserError
+from flarebed.bindings.errors import FlarebedError, InternalError, UserError
 from flarebed.emulator.runtime.workerd.bundling.packets import Packet, decode, encode
 
 Answer = Mapping[str, Any]
@@ -94,7 +94,7 @@ class Service:
         self._numbers = itertools.count()
         self._waiting: dict[int, asyncio.Future[Any]] = {}
         self._builds: dict[int, _Build] = {}
-        self._ended: UserError | None = None
+        self._ended: FlarebedError | None = None
 
     async def build(self, entry: Path, flags: Sequence[str], folder: Path, hooks: Sequence[Hook] = ()) -> Built:
         """Bundle `entry`; paths are relative to `folder`. Raises BuildFailed."""
@@ -137,7 +137,7 @@ class Service:
             while True:
                 self._receive(decode(await _body(packets)))
 
-    def end(self, error: UserError) -> None:
+    def end(self, error: FlarebedError) -> None:
         """No more answers will come."""
         self._ended = error
         for future in self._waiting.values():
@@ -152,7 +152,7 @@ class Service:
         self._send(Packet(number, True, value))
         response = await future
         if "error" in response:
-            raise BuildFailed([{"text": response["error"], "location": None, "notes": []}], [])
+            raise BuildFailed([message(response["error"])], [])
         return response
 
     def _send(self, packet: Packet) -> None:
@@ -232,9 +232,14 @@ async def running(esbuild: Path, version: str) -> AsyncIterator[Service]:
 async def _serve(service: Service, process: asyncio.subprocess.Process, esbuild: Path) -> None:
     assert process.stdout is not None
     assert process.stderr is not None
-    complaints, _ = await asyncio.gather(process.stderr.read(), service.read(process.stdout))
+    reading = asyncio.ensure_future(process.stderr.read())
+    try:
+        await service.read(process.stdout)
+    except Exception as error:
+        service.end(InternalError(f"{esbuild} said what was not understood: {error!r}"))
+        process.kill()
+    said = (await reading).decode(errors="replace").strip()
     await process.wait()
-    said = complaints.decode(errors="replace").strip()
     service.end(UserError(f"esbuild ended before it had bundled the Worker: {said}", place=str(esbuild)))
 
 

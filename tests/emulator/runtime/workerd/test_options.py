@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.emulator.runtime.workerd.bundles import JavaScriptProject
 
+from flarebed.bindings.errors import UserError
 from flarebed.emulator.runtime.workerd.bundled import Bundled
 from flarebed.emulator.runtime.workerd.bundling.options import syntax_flags
 
@@ -126,11 +127,19 @@ def test_syntax_that_workerd_has(project: JavaScriptProject) -> None:
 
 def test_what_an_older_esbuild_does_not_know() -> None:
     loaders = ["--loader:.js=jsx", "--loader:.mjs=jsx", "--loader:.cjs=jsx"]
-    assert syntax_flags("0.17.19") == ["--target=es2024", *loaders]
     assert syntax_flags("0.25.4") == ["--target=es2024", "--supported:using=true", *loaders]
     assert syntax_flags("0.28.2") == [
         "--target=es2024", "--supported:using=true", "--supported:import-source=true", *loaders,
     ]  # fmt: skip
+
+
+def test_an_esbuild_that_is_too_old() -> None:
+    with pytest.raises(UserError) as caught:
+        syntax_flags("0.21.5")
+    assert (caught.value.message, caught.value.hint) == (
+        "The esbuild of this project, version 0.21.5, is too old to bundle for workerd.",
+        "Install a newer one with `npm install --save-dev esbuild@latest`.",
+    )
 
 
 def test_only_classes_are_a_module(project: JavaScriptProject) -> None:
