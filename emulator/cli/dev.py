@@ -15,6 +15,8 @@ from flarebed.bindings.errors import UserError
 from flarebed.bindings.presence import Bell
 from flarebed.emulator.cli.output import warn
 from flarebed.emulator.config import Config
+from flarebed.emulator.server.log import Log
+from flarebed.emulator.supervisor.building import Building
 from flarebed.emulator.supervisor.forkserver import ForkServer
 from flarebed.emulator.supervisor.launch import Launch
 from flarebed.emulator.supervisor.main import Supervisor
@@ -40,7 +42,7 @@ def run(launch: Launch, server: ForkServer, ip: str | None, port: int | None) ->
     state = state_folder(launch.persist_to, config)
     tell_of_wrangler(state, config)
     tell_of_another(state)
-    return asyncio.run(_supervise(launches, server, listener, running, state))
+    return asyncio.run(_supervise(launches, configs, server, listener, running, state))
 
 
 def tell_of_wrangler(state: Path, config: Config) -> None:
@@ -63,7 +65,12 @@ def tell_of_another(state: Path) -> None:
 
 
 async def _supervise(
-    launches: Sequence[Launch], server: ForkServer, listener: socket.socket, running: Running, state: Path
+    launches: Sequence[Launch],
+    configs: Sequence[Config],
+    server: ForkServer,
+    listener: socket.socket,
+    running: Running,
+    state: Path,
 ) -> int:
     loop = asyncio.get_running_loop()
     _keep_announcing(Announcement(state, running), loop)
@@ -71,6 +78,9 @@ async def _supervise(
     with contextlib.ExitStack() as ending:
         with contextlib.suppress(OSError):  # a folder that can't be used says so itself
             ending.callback(Bell(state, loop, supervisor.release).close)
+        building = Building(configs, loop, Log(loop, launches[0].log_level))
+        ending.callback(building.close)
+        await building.begin()
         supervisor.start()
         return await supervisor.ended
 

@@ -35,7 +35,7 @@ async def run_custom_build(build: BuildCommand, environ: Mapping[str, str], log:
         text = f"Running custom build `{build.command}` failed: {error.strerror}."
         raise UserError(text, place=f"{build.cwd}") from None
     try:
-        await asyncio.gather(_log_lines(process.stdout, "log", log), _log_lines(process.stderr, "error", log))
+        await asyncio.gather(_log_lines(process.stdout, log), _log_lines(process.stderr, log))
         code = await process.wait()
     except asyncio.CancelledError:
         process.kill()
@@ -47,7 +47,7 @@ async def run_custom_build(build: BuildCommand, environ: Mapping[str, str], log:
         )
 
 
-async def _log_lines(stream: asyncio.StreamReader | None, level: str, log: Callable[[str, str], None]) -> None:
+async def _log_lines(stream: asyncio.StreamReader | None, log: Callable[[str, str], None]) -> None:
     assert stream is not None
     async for line in stream:
-        log(level, f"[custom build] {line.decode(errors='replace').rstrip()}")
+        log("log", f"[custom build] {line.decode(errors='replace').rstrip()}")

@@ -36,7 +36,7 @@ def test_a_shell_runs_the_command_in_its_folder(tmp_path: Path) -> None:
 
 
 def test_what_it_complains_about(tmp_path: Path) -> None:
-    assert build("echo oh >&2", tmp_path)[1:] == [("error", "[custom build] oh")]
+    assert build("echo oh >&2", tmp_path)[1:] == [("log", "[custom build] oh")]
 
 
 def test_a_failure(tmp_path: Path) -> None:
