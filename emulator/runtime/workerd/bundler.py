@@ -109,8 +109,7 @@ class _Bundler:
         node = NodeImports(mode_of(config.flags), Substitutes(config.flags, unenv, preset), config.root)
         cloudflare = _CloudflareImports()
         hooks = (*self._alias(), *modules.hooks, *node.hooks, cloudflare.hook)
-        node_env = self.environ.get("NODE_ENV") or "development"
-        flags = [*self.syntax, *bundle_flags(config, guess.format, node.inject, node_env)]
+        flags = [*self.syntax, *bundle_flags(config, guess.format, node.inject, self.environ)]
         try:
             built = await self.service.build(self.entry, flags, config.root, hooks)
         finally:

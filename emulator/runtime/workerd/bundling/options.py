@@ -43,9 +43,9 @@ def listens_for_events(output: bytes) -> bool:
     return _EVENT_LISTENER.encode() in output
 
 
-def bundle_flags(config: Config, script_format: Format, inject: Sequence[str], node_env: str) -> list[str]:
+def bundle_flags(config: Config, script_format: Format, inject: Sequence[str], environ: Mapping[str, str]) -> list[str]:
     bundling = config.bundling
-    node_env = json.dumps(node_env)
+    node_env = json.dumps(environ.get("NODE_ENV") or "development")
     defines = {"navigator.userAgent": '"Cloudflare-Workers"'} if "global_navigator" in config.flags else {}
     environment = ("process.env.NODE_ENV", "global.process.env.NODE_ENV", "globalThis.process.env.NODE_ENV")
     defines |= dict.fromkeys(environment, node_env) | dict(bundling.define)
@@ -58,7 +58,8 @@ def bundle_flags(config: Config, script_format: Format, inject: Sequence[str], n
         "--sourcemap=external",
         "--sources-content=false",  # the sources are on the disk
         "--external:__STATIC_CONTENT_MANIFEST",
-        "--conditions=workerd,worker,browser",
+        f"--conditions={environ.get('WRANGLER_BUILD_CONDITIONS', 'workerd,worker,browser')}",
+        *([f"--platform={environ['WRANGLER_BUILD_PLATFORM']}"] if environ.get("WRANGLER_BUILD_PLATFORM") else []),
         f"--jsx-factory={bundling.jsx_factory}",
         f"--jsx-fragment={bundling.jsx_fragment}",
         *_tsconfig(config),

@@ -109,6 +109,11 @@ def test_packages(project: JavaScriptProject) -> None:
     source = 'import a from "by-condition";\nimport b from "by-field";\nexport default [a, b];'
     found = bundled_code(project, source)
     assert ('w_default = "workerd"' in found, 'browser_default = "browser"' in found) == (True, True)
+    project.write("node_modules/by-condition/d.js", "export default 'default';")
+    project.write("node_modules/by-field/main.js", "export default 'main';")
+    environ = {"WRANGLER_BUILD_CONDITIONS": "", "WRANGLER_BUILD_PLATFORM": "node"}
+    found = code(project.bundled(environ=environ))
+    assert ('d_default = "default"' in found, 'main_default = "main"' in found) == (True, True)
 
 
 def test_syntax_that_workerd_has(project: JavaScriptProject) -> None:
