@@ -224,7 +224,7 @@ class SqlDatabase:
     def column_names(self, sql: str, values: Sequence[SqlValue]) -> Columns:
         """The names that an answer without rows would have had; nothing is run. What can't be run twice has none.
 
-        In a transaction, in which a pragma has no more effect than it had: many take effect when they are prepared.
+        The caller holds a transaction: many pragmas take effect when they are prepared.
         """
         found: list[Columns] = []
 
@@ -235,8 +235,7 @@ class SqlDatabase:
         cursor = self.connection.cursor()
         cursor.set_exec_trace(look)
         try:
-            with self.transaction(writes=False):
-                cursor.execute(self.plan(sql).statements[-1].text, values)
+            cursor.execute(self.plan(sql).statements[-1].text, values)
         except apsw.Error:  # also ExecTraceAbort
             pass
         finally:

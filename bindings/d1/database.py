@@ -103,7 +103,9 @@ class Database:
 
     def column_names(self, sql: str, values: Sequence[SqlValue]) -> Columns:
         """The columns of a query that gave no rows."""
-        return self._open().column_names(sql, values)
+        database = self._open()
+        with database.transaction(writes=False):
+            return database.column_names(sql, values)
 
     async def next_bookmark(self) -> str:
         """A bookmark that sorts after all earlier ones, as workerd counts them (src/workerd/io/actor-sqlite.c++)."""

@@ -17,7 +17,7 @@ from typing import Any
 
 from tests.oracle import data, state
 from tests.oracle.d1 import interchange, rows
-from tests.oracle.suite import Questions, Suite
+from tests.oracle.suite import Questions, Suite, Theirs
 from tests.oracle.suites import SUITES
 
 CHECKS = {"state": state.not_taken_over, "d1_rows": rows.not_as_recorded, "d1_turns": interchange.taken_in_turns}
@@ -48,13 +48,14 @@ def check(name: str, wrangler: str) -> int:
 
 def compare(suite: Suite, wrangler: str | None, *, record: bool) -> int:
     """0 if wrangler answers as recorded, and every difference has a reason."""
-    theirs = data.read(data.answers_of(suite.name)) if wrangler is None else _theirs(suite, wrangler)
+    theirs = _theirs(suite, wrangler)
     mine = _mine(suite)
     differing = {name: mine[name] for name in suite.questions if data.text(mine[name]) != data.text(theirs[name])}
-    if record:
+    if record and not suite.shares:
         data.write(data.answers_of(suite.name), theirs)
+    if record:
         data.write(data.differences_of(suite.name), differing)
-    recorded = data.read(data.answers_of(suite.name))
+    recorded = data.read(data.answers_of(suite.recorded))
     changed = [name for name in suite.questions if data.text(theirs[name]) != data.text(recorded.get(name))]
     unexplained = [name for name in differing if not suite.reasons_of(name)]
     for what, names in (("wrangler's answer is not the recorded one", changed), ("the answers differ", unexplained)):
@@ -67,18 +68,20 @@ def compare(suite: Suite, wrangler: str | None, *, record: bool) -> int:
     return 1 if changed or unexplained else 0
 
 
-def _theirs(suite: Suite, wrangler: str) -> dict[str, Any]:
+def _theirs(suite: Suite, wrangler: str | None) -> dict[str, Any]:
     """Real time passes: what is not as recorded is asked once more, alone; what is new is not."""
-    recorded = data.read(data.answers_of(suite.name))
-    answers = _asked(suite, wrangler, suite.questions, suite.at_a_time)
+    recorded = data.read(data.answers_of(suite.recorded))
+    if wrangler is None or suite.theirs is None:
+        return recorded
+    answers = _asked(suite.theirs, wrangler, suite.questions, suite.at_a_time)
     other = [name for name in answers if name in recorded and data.text(answers[name]) != data.text(recorded[name])]
-    return answers | _asked(suite, wrangler, {name: suite.questions[name] for name in other}, 1)
+    return answers | _asked(suite.theirs, wrangler, {name: suite.questions[name] for name in other}, 1)
 
 
-def _asked(suite: Suite, wrangler: str, questions: Questions, at_a_time: int) -> dict[str, Any]:
+def _asked(theirs: Theirs, wrangler: str, questions: Questions, at_a_time: int) -> dict[str, Any]:
     if not questions:
         return {}
-    with suite.theirs(wrangler, questions) as answer, ThreadPoolExecutor(at_a_time) as several:
+    with theirs(wrangler, questions) as answer, ThreadPoolExecutor(at_a_time) as several:
         return dict(zip(questions, several.map(answer, questions, questions.values()), strict=True))
 
 

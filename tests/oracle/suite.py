@@ -23,18 +23,23 @@ Reasons = Mapping[str, tuple[str, ...]]
 class Suite:
     """Each side is opened for the questions that it gets, each of them once: nothing is left of another's.
 
-    `theirs` wants the command of wrangler, and may be asked from `at_a_time` threads; `ours` a folder for state.
-    What wrangler answered is in the file of the suite `recorded`, which may be shared.
+    `theirs` wants the command of wrangler, and may be asked from `at_a_time` threads; without it, the answers are those
+    of the suite `shares`. `ours` wants a folder for state.
     """
 
     name: str
     questions: Questions
     reasons: Reasons
-    theirs: Theirs
+    theirs: Theirs | None
     ours: Ours
-    at_a_time: int
-    recorded: str
+    at_a_time: int = 1
+    shares: str = ""
     part: int = 100
+
+    @property
+    def recorded(self) -> str:
+        """The suite whose file has wrangler's answers."""
+        return self.shares or self.name
 
     def parts(self) -> Sequence[Questions]:
         """All questions, in parts that are each a session of ours: a database of its own for every question of a part

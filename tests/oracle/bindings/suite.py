@@ -24,6 +24,7 @@ from tests.served import Answer, served
 WORKER = Path(__file__).parent / "worker"
 VALUES = WORKER.parents[1] / "values.js"
 AT_A_TIME = 24
+SQL = ("d1 function: ", "d1 pragma: ", "d1 statement: ", "d1 limit: ", "d1 meta: ")
 OLD_FLAGS = ("no_queue_expose_error_codes",)
 
 
@@ -104,17 +105,21 @@ def _asked(questions: Questions) -> dict[str, Any]:
     return {name: {"question": question, "names": names(at, question)} for at, (name, question) in numbered}
 
 
-BINDINGS = Suite("bindings", QUESTIONS, REASONS, _theirs(()), _python(()), AT_A_TIME, "bindings")
+def _asked_of_javascript(questions: Questions) -> Questions:
+    """All but those about SQL itself: the engine is the one that the Python Worker asks."""
+    return {name: question for name, question in questions.items() if not name.startswith(SQL)}
+
+
+BINDINGS = Suite("bindings", QUESTIONS, REASONS, _theirs(()), _python(()), AT_A_TIME)
 BINDINGS_WITH_FLAGS = Suite(
-    "bindings_with_flags", QUESTIONS_WITH_FLAGS, REASONS, _theirs(OLD_FLAGS), _python(OLD_FLAGS), AT_A_TIME,
-    "bindings_with_flags",
-)  # fmt: skip
+    "bindings_with_flags", QUESTIONS_WITH_FLAGS, REASONS, _theirs(OLD_FLAGS), _python(OLD_FLAGS), AT_A_TIME
+)
 JAVASCRIPT = Suite(
-    "javascript", QUESTIONS, JAVASCRIPT_REASONS, _theirs(()), _workerd(()), AT_A_TIME, "bindings", part=500
+    "javascript", _asked_of_javascript(QUESTIONS), JAVASCRIPT_REASONS, None, _workerd(()), shares="bindings", part=500
 )
 JAVASCRIPT_WITH_FLAGS = Suite(
-    "javascript_with_flags", QUESTIONS_WITH_FLAGS, JAVASCRIPT_REASONS, _theirs(OLD_FLAGS), _workerd(OLD_FLAGS),
-    AT_A_TIME, "bindings_with_flags",
+    "javascript_with_flags", QUESTIONS_WITH_FLAGS, JAVASCRIPT_REASONS, None, _workerd(OLD_FLAGS),
+    shares="bindings_with_flags",
 )  # fmt: skip
 R2 = Suite("r2", QUESTIONS_ABOUT_R2, REASONS, _theirs(()), _python(()), AT_A_TIME, "r2")
 R2_IN_JAVASCRIPT = Suite(

@@ -48,4 +48,4 @@ def _ours(folder: Path, _: Questions) -> Iterator[Answering]:
     yield answer
 
 
-WORKFLOWS = Suite("workflows", QUESTIONS, REASONS, _wranglers, _ours, at_a_time=3, recorded="workflows")
+WORKFLOWS = Suite("workflows", QUESTIONS, REASONS, _wranglers, _ours, at_a_time=3)
