@@ -36,7 +36,7 @@ crash: $(READY)
 
 # Puts all questions about Workflows, KV, D1 and Queues to `wrangler dev` and to our engines, and has both work on one
 # state folder: `make test-oracle`, or `make test-oracle RECORD=1`.
-test-oracle: $(READY)
+test-oracle: $(WORKERD)/.ready
 	@sh scripts/oracle.sh $(if $(RECORD),--record)
 
 clean:

@@ -11,5 +11,7 @@ mkdir -p "$build"
 wrangler=4.164
 . "$root/scripts/wrangler.sh"
 
+PATH=$root/build/workerd/node_modules/.bin:$PATH
+export PATH
 cd "$root"
 exec "$python" -m tests.oracle "$build/node_modules/.bin/wrangler" "$@"

@@ -121,7 +121,7 @@ JAVASCRIPT_WITH_FLAGS = Suite(
     "javascript_with_flags", QUESTIONS_WITH_FLAGS, JAVASCRIPT_REASONS, None, _workerd(OLD_FLAGS),
     shares="bindings_with_flags",
 )  # fmt: skip
-R2 = Suite("r2", QUESTIONS_ABOUT_R2, REASONS, _theirs(()), _python(()), AT_A_TIME, "r2")
+R2 = Suite("r2", QUESTIONS_ABOUT_R2, REASONS, _theirs(()), _python(()), AT_A_TIME)
 R2_IN_JAVASCRIPT = Suite(
-    "r2_javascript", QUESTIONS_ABOUT_R2, JAVASCRIPT_REASONS, _theirs(()), _workerd(()), AT_A_TIME, "r2", part=500
+    "r2_javascript", QUESTIONS_ABOUT_R2, JAVASCRIPT_REASONS, None, _workerd(()), shares="r2", part=500
 )
