@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.oracle.bindings.suite import (
     BINDINGS,
     BINDINGS_WITH_FLAGS,
+    D1_BY_RPC,
     JAVASCRIPT,
     JAVASCRIPT_WITH_FLAGS,
     R2,
@@ -12,4 +13,7 @@ from tests.oracle.bindings.suite import (
 )
 from tests.oracle.workflows.suite import WORKFLOWS
 
-SUITES = (WORKFLOWS, BINDINGS, BINDINGS_WITH_FLAGS, JAVASCRIPT, JAVASCRIPT_WITH_FLAGS, R2, R2_IN_JAVASCRIPT)
+SUITES = (
+    WORKFLOWS, BINDINGS, BINDINGS_WITH_FLAGS, D1_BY_RPC, R2,
+    JAVASCRIPT, JAVASCRIPT_WITH_FLAGS, R2_IN_JAVASCRIPT,
+)  # fmt: skip

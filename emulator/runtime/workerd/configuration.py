@@ -17,7 +17,8 @@ from flarebed.emulator.runtime.workerd.peering import Peering
 from flarebed.emulator.runtime.workerd.wiring import CONTROL, Struct, Wiring, service_of
 
 CONTROL_SOCKET: Final = "control.sock"
-_CONTROL_MODULES: Final = ("control.js", "conversation.js", "queues.js", "wire.js")
+_CONTROL_MODULES: Final = ("control.js", "conversation.js", "d1.js", "queues.js", "wire.js")
+_CONTROL_FLAGS: Final = ["experimental", "service_binding_extra_handlers", "enhanced_error_serialization"]
 _CONTROL_DATE: Final = "2026-03-01"
 _CF_BLOB: Final = "CF-Blob"
 
@@ -73,7 +74,7 @@ def _control(members: Sequence[Member]) -> Struct:
     worker = {
         "modules": [{"name": name, "esModule": (source / name).read_text("utf-8")} for name in _CONTROL_MODULES],
         "compatibilityDate": _CONTROL_DATE,
-        "compatibilityFlags": ["experimental", "service_binding_extra_handlers"],
+        "compatibilityFlags": _CONTROL_FLAGS,
         "bindings": [binding for member in members for binding in _reached(member)],
     }
     return {"name": CONTROL, "worker": worker}

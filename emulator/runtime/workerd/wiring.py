@@ -52,6 +52,11 @@ class Wiring:
         self.services.append({"name": service, "external": {"address": f"unix:{self._host.path}", "http": http}})
         return service
 
+    def entrypoint(self, name: str, service: str) -> Struct:
+        """Our own Worker's, for what calls methods: it hands them on to `service`."""
+        self.control.append({"name": service, "service": service})
+        return {"name": CONTROL, "entrypoint": name, "props": {"json": wire.dumps({"service": service})}}
+
     def file(self, content: bytes) -> Path:
         """A file beside the config, for what is too long to stand in it."""
         path = Path(f"file-{next(self._numbers)}")
@@ -85,16 +90,13 @@ def _r2(name: str, bucket: R2Bucket, wiring: Wiring) -> Struct:
 
 def _d1(name: str, database: D1Database, wiring: Wiring) -> Struct:
     service = wiring.external("d1", name, d1.adapter(database))
-    return _wrapped("cloudflare-internal:d1-api", service)
+    through = wiring.entrypoint("D1Binding", service) if d1.calls_its_service(database) else service
+    return _wrapped("cloudflare-internal:d1-api", through)
 
 
 def _workflow(name: str, workflow: WorkflowImpl, wiring: Wiring) -> Struct:
     service = wiring.external("workflow", name, workflows.adapter(workflow))
-    wiring.control.append({"name": service, "service": service})
-    props = {"json": wire.dumps({"service": service})}
-    return _wrapped(
-        "cloudflare-internal:workflows-api", {"name": CONTROL, "entrypoint": "WorkflowBinding", "props": props}
-    )
+    return _wrapped("cloudflare-internal:workflows-api", wiring.entrypoint("WorkflowBinding", service))
 
 
 def _wrapped(module: str, service: str | Struct) -> Struct:

@@ -15,7 +15,7 @@ from flarebed.bindings.clock import VirtualClock
 from tests.oracle.bindings import virtual_time
 from tests.oracle.bindings.config import config, names
 from tests.oracle.bindings.differences import JAVASCRIPT_REASONS, REASONS
-from tests.oracle.bindings.questions import QUESTIONS, QUESTIONS_ABOUT_R2, QUESTIONS_WITH_FLAGS
+from tests.oracle.bindings.questions import QUESTIONS, QUESTIONS_ABOUT_R2, QUESTIONS_WITH_FLAGS, QUESTIONS_WITH_RPC
 from tests.oracle.bindings.scrubbing import scrubbed
 from tests.oracle.suite import Answering, Ours, Question, Questions, Suite, Theirs
 from tests.oracle.wrangler import fetched, running
@@ -25,6 +25,7 @@ WORKER = Path(__file__).parent / "worker"
 VALUES = WORKER.parents[1] / "values.js"
 AT_A_TIME = 24
 SQL = ("d1 function: ", "d1 pragma: ", "d1 statement: ", "d1 limit: ", "d1 meta: ")
+RPC_FLAGS = ("d1_binding_jsrpc",)
 OLD_FLAGS = ("no_queue_expose_error_codes",)
 
 
@@ -124,4 +125,7 @@ JAVASCRIPT_WITH_FLAGS = Suite(
 R2 = Suite("r2", QUESTIONS_ABOUT_R2, REASONS, _theirs(()), _python(()), AT_A_TIME)
 R2_IN_JAVASCRIPT = Suite(
     "r2_javascript", QUESTIONS_ABOUT_R2, JAVASCRIPT_REASONS, None, _workerd(()), shares="r2", part=500
+)
+D1_BY_RPC = Suite(
+    "d1_rpc", QUESTIONS_WITH_RPC, JAVASCRIPT_REASONS, _theirs(RPC_FLAGS), _workerd(RPC_FLAGS), AT_A_TIME, part=500
 )

@@ -8,6 +8,8 @@ import { Conversation } from "./conversation.js";
 import { deliver } from "./queues.js";
 import { fromWire, toWire } from "./wire.js";
 
+export { D1Binding } from "./d1.js";
+
 // What a run gets as `step`. Its methods are those of the engine's step object.
 class Step extends RpcTarget {
   #conversation;

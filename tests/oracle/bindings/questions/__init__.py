@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.oracle.bindings.questions import (
     d1_calls,
+    d1_rpc,
     d1_surface,
     d1_values,
     kv_calls,
@@ -23,3 +24,4 @@ QUESTIONS: dict[str, Question] = {
 }
 QUESTIONS_WITH_FLAGS = {f"queues {name}": question for name, question in queues_send.REFUSED.items()}
 QUESTIONS_ABOUT_R2 = {f"r2 {name}": question for name, question in r2_calls.QUESTIONS.items()}
+QUESTIONS_WITH_RPC = {f"d1 {name}": question for name, question in d1_rpc.QUESTIONS.items()}
