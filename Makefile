@@ -2,6 +2,7 @@
 # Needs make and Python 3.11 or newer. The rest goes into .venv/ and build/.
 
 PORT ?= 8787
+WORKER ?= py
 PYTHON := .venv/bin/python
 READY := .venv/.ready
 TYPES := build/typecheck/flarebed
@@ -22,9 +23,9 @@ format: $(READY)
 	$(PYTHON) -m ruff check -q --fix .
 	$(PYTHON) -m ruff format -q .
 
-# Serves fixtures/onboarding: `make demo`, or `make demo PORT=9000`.
-demo: $(READY)
-	@sh scripts/demo.sh $(PORT)
+# Serves fixtures/onboarding: `make demo`, or `make demo PORT=9000`. The same in TypeScript: `make demo WORKER=ts`.
+demo: $(READY) $(if $(filter ts,$(WORKER)),$(WORKERD)/.ready)
+	@sh scripts/demo.sh $(PORT) $(WORKER)
 
 # Compares with `wrangler dev`: `make bench`, or `make bench QUICK=1` for a first impression.
 bench: $(READY)

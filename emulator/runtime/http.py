@@ -95,6 +95,10 @@ class WorkerError(Exception):
         self.frames = tuple(frames)
 
 
+class AnswerCut(Exception):
+    """A streamed answer ended before it was whole. Why is in the log already."""
+
+
 @dataclass(frozen=True, slots=True)
 class ScheduledOutcome:
     """How a `scheduled` handler ended: `outcome` is "ok" or "exception"."""

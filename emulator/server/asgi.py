@@ -10,7 +10,7 @@ import traceback
 from collections.abc import Callable
 from time import perf_counter
 
-from flarebed.emulator.runtime.http import IncomingRequest, OutgoingResponse, WorkerApp, WorkerError
+from flarebed.emulator.runtime.http import AnswerCut, IncomingRequest, OutgoingResponse, WorkerApp, WorkerError
 from flarebed.emulator.server import control, websocket
 from flarebed.emulator.server.errors_page import CONNECTION_LOST, error_response
 from flarebed.emulator.server.log import Log
@@ -66,7 +66,8 @@ class Application:
         except asyncio.CancelledError:
             return
         except Exception as error:
-            self._log("error", f"Uncaught {_text_of(error)}")
+            if not isinstance(error, AnswerCut):
+                self._log("error", f"Uncaught {_text_of(error)}")
             raise  # headers are out: the server cuts the connection
         duration_ms = (perf_counter() - started) * 1000
         self._log.request(method, _path(scope), response.status, response.status_text, duration_ms)

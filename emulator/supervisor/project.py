@@ -41,7 +41,7 @@ async def open_project(launch: Launch, loop: asyncio.AbstractEventLoop, log: Log
             modes=Modes(**launch.modes),
             presence=presence,
         )
-    except UserError:
+    except (UserError, WorkerError):
         presence.leave()
         raise
     except (Exception, SystemExit) as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -48,3 +48,11 @@ class Bundled:
     source_maps: Mapping[str, SourceMapFile] = field(default_factory=dict)
     globals: tuple[Module, ...] = ()
     warnings: tuple[str, ...] = ()
+
+    def below(self, folder: str) -> Bundled:
+        """The same with modules of other names, for a workerd whose Workers have to be told apart by them."""
+        return replace(
+            self,
+            modules=tuple(replace(module, name=f"{folder}/{module.name}") for module in self.modules),
+            source_maps={f"{folder}/{name}": file for name, file in self.source_maps.items()},
+        )

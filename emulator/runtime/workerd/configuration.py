@@ -13,6 +13,7 @@ from typing import Any, Final
 from flarebed.emulator.config.model import Config
 from flarebed.emulator.runtime.workerd import capnp
 from flarebed.emulator.runtime.workerd.bundled import Bundled
+from flarebed.emulator.runtime.workerd.front import ANSWERED, CF
 from flarebed.emulator.runtime.workerd.peering import Peering
 from flarebed.emulator.runtime.workerd.wiring import CONTROL, Struct, Wiring, service_of
 
@@ -20,7 +21,6 @@ CONTROL_SOCKET: Final = "control.sock"
 _CONTROL_MODULES: Final = ("control.js", "conversation.js", "d1.js", "queues.js", "wire.js")
 _CONTROL_FLAGS: Final = ["experimental", "service_binding_extra_handlers", "enhanced_error_serialization"]
 _CONTROL_DATE: Final = "2026-03-01"
-_CF_BLOB: Final = "CF-Blob"
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,11 @@ def _reached(member: Member) -> list[Struct]:
 
 
 def _sockets(members: Sequence[Member], folder: Path) -> list[Struct]:
-    proxied = {"style": capnp.Symbol("proxy"), "cfBlobHeader": _CF_BLOB}
+    proxied = {
+        "style": capnp.Symbol("proxy"),
+        "cfBlobHeader": CF,
+        "injectResponseHeaders": [{"name": ANSWERED, "value": "1"}],
+    }
     return [
         *(
             {

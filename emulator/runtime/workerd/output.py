@@ -1,43 +1,183 @@
 """What workerd writes: the Worker's console, uncaught exceptions, and what workerd itself has to say.
 
-One line, one JSON object (`structuredLogging`); with --verbose an uncaught exception is among them, with its stack.
+One line, one JSON object (`structuredLogging`). With --verbose each uncaught exception is told of three times: its
+stack, where it came out of JavaScript, and (if a request failed by it) what became of it.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
+from collections import deque
 from collections.abc import Callable
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
 
-from flarebed.emulator.runtime.workerd.bundled import Bundled
+from flarebed.emulator.runtime.http import Frame, WorkerError
 
-_UNCAUGHT: Final = re.compile(r"uncaught exception; source = [^;]*; stack = (.*)", re.DOTALL)
+# src/workerd/io/worker.c++, Worker::Lock::logUncaughtException; io-context.c++; server.c++, handleApplicationError.
+_STACK: Final = re.compile(r"uncaught exception; source = [^;]*; (?:stack|exception) = (.*)", re.DOTALL)
+_CONFIRMED: Final = re.compile(r"uncaught exception; exception = ")
+_FAILED: Final = re.compile(r"Uncaught exception: (?:.*? failed: )?(?:remote\.)*(?:jsg\.)?(.*)", re.DOTALL)
+_WARNING: Final = re.compile(r"console warning; (?:message|description) = (.*)", re.DOTALL)
+_OURS: Final = re.compile(r"\((?:control|conversation|wire)\.js:")
+_OUT_OF_MEMORY: Final = "<--- Last few GCs --->"
+
+_LEVELS: Final = {"debug": "log", "info": "log"}
+"""console.debug and console.info are shown as console.log is (wrangler 4.164)."""
+_TOLD_WITHIN_MS: Final = 1000
+"""How old a stack may be when the failure of its request is told of."""
+_PATIENCE_S: Final = 1.0
+"""A request's failure is written before the request is answered, so that it is a matter of reading it."""
+
+
+class Mapper(Protocol):
+    """Knows the source of what is in a bundle."""
+
+    def mapped(self, stack: str) -> str: ...
+
+    def frames(self, stack: str) -> list[Frame]:
+        """Outermost first."""
+        ...
+
+
+class Mappers:
+    """Those of several Workers, whose modules have names of their own."""
+
+    def __init__(self) -> None:
+        self._mappers: list[Mapper] = []
+
+    def add(self, mapper: Mapper) -> None:
+        self._mappers.append(mapper)
+
+    def mapped(self, stack: str) -> str:
+        for mapper in self._mappers:
+            stack = mapper.mapped(stack)
+        return stack
+
+    def frames(self, stack: str) -> list[Frame]:
+        return [frame for mapper in self._mappers for frame in mapper.frames(stack)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Stack:
+    time_ms: int
+    text: str
+
+
+class Failures:
+    """What requests failed by, in the order in which they failed."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self._told: deque[WorkerError] = deque()
+        self._waiting: deque[asyncio.Future[WorkerError]] = deque()
+
+    def add(self, error: WorkerError) -> None:
+        while self._waiting:
+            waiting = self._waiting.popleft()
+            if not waiting.done():
+                waiting.set_result(error)
+                return
+        self._told.append(error)
+        self._loop.call_later(_PATIENCE_S, self._forget, error)  # its client has gone meanwhile
+
+    async def next(self) -> WorkerError:
+        """That of the request which has just failed."""
+        if self._told:
+            return self._told.popleft()
+        waiting: asyncio.Future[WorkerError] = self._loop.create_future()
+        self._waiting.append(waiting)
+        self._loop.call_later(_PATIENCE_S, self._give_up, waiting)
+        return await waiting
+
+    def _forget(self, error: WorkerError) -> None:
+        if error in self._told:
+            self._told.remove(error)
+
+    def _give_up(self, waiting: asyncio.Future[WorkerError]) -> None:
+        if not waiting.done():
+            waiting.set_result(WorkerError("Internal Server Error"))
 
 
 class Output:
-    """`bundled` maps stacks to the Worker's sources."""
+    """`log(level, text)` is the terminal's."""
 
-    def __init__(self, log: Callable[[str, str], None]) -> None:
-        self.bundled: Bundled | None = None
+    def __init__(self, loop: asyncio.AbstractEventLoop, log: Callable[[str, str], None]) -> None:
+        self.mappers = Mappers()
+        self.failures = Failures(loop)
         self._log = log
-        self._last = ""
+        self._stacks: deque[_Stack] = deque(maxlen=100)
+        self._unconfirmed = ""
+        self._loop = loop
+        self._waiting: list[asyncio.Future[None]] = []
 
     def line(self, text: str) -> None:
         try:
             entry: dict[str, Any] = json.loads(text)
         except ValueError:
-            entry = {"level": "error", "message": text, "source": ""}
-        level, message = entry["level"], entry["message"]
-        if "source" not in entry:
-            self._log(level, message)
+            self._last_words(text)
             return
-        if (uncaught := _UNCAUGHT.fullmatch(message)) is not None:
-            self._last = uncaught[1]
-            self._log("error", f"Uncaught {self._last}")
-        elif level in ("error", "fatal", "warning"):
+        level, message, time_ms = entry["level"], entry["message"], int(entry["timestamp"])
+        if "source" not in entry:
+            self._log(_LEVELS.get(level, level), self.mappers.mapped(message))
+        elif (stack := _STACK.fullmatch(message)) is not None:
+            self._uncaught(stack[1], time_ms)
+        elif _CONFIRMED.match(message) is not None:
+            self._unconfirmed = ""
+        elif (failed := _FAILED.fullmatch(message)) is not None:
+            self._failed(failed[1], time_ms)
+        elif (warning := _WARNING.fullmatch(message)) is not None:
+            self._log("warn", self.mappers.mapped(warning[1]))
+        else:
             self._log("debug", message)
 
-    def last_uncaught(self) -> str:
-        """The stack of the exception that was told of last."""
-        return self._last
+    async def thrown(self) -> str:
+        """The stack of an exception that no request has failed by: a handler of another kind has just thrown it."""
+        if not self._stacks:
+            told: asyncio.Future[None] = self._loop.create_future()
+            self._waiting.append(told)
+            timer = self._loop.call_later(_PATIENCE_S, told.cancel)
+            await asyncio.wait([told])
+            timer.cancel()
+        return self._stacks.pop().text if self._stacks else ""
+
+    def _last_words(self, text: str) -> None:
+        """Not JSON: V8 or the runtime below it says what ends the process, mostly in addresses of its code."""
+        if text == _OUT_OF_MEMORY:
+            self._log("error", "The Worker has run out of memory.")
+        else:
+            self._log("error" if text.startswith("***") else "debug", text)
+
+    def _uncaught(self, stack: str, time_ms: int) -> None:
+        """The same stack twice before it is confirmed is one exception, on its way through a stream."""
+        if stack == self._unconfirmed:
+            return
+        self._unconfirmed = stack
+        if _OURS.search(stack) is not None:
+            self._log("debug", stack)
+            return
+        self._stacks.append(_Stack(time_ms, stack))
+        self._log("error", f"Uncaught {self.mappers.mapped(stack)}")
+        for told in self._waiting:
+            if not told.done():
+                told.set_result(None)
+        self._waiting.clear()
+
+    def _failed(self, description: str, time_ms: int) -> None:
+        """`description` is the exception's name and message."""
+        plain = description.removeprefix("Error: ")
+        for stack in list(self._stacks):
+            if time_ms - stack.time_ms > _TOLD_WITHIN_MS:
+                self._stacks.remove(stack)
+            elif stack.text.startswith((description, plain)):
+                self._stacks.remove(stack)
+                thrown_an_error = "\n    at " in stack.text or stack.text.startswith(description)
+                self.failures.add(self._error(stack.text if thrown_an_error else description))
+                return
+        self._log("error", f"Uncaught {description}")
+        self.failures.add(self._error(description))
+
+    def _error(self, text: str) -> WorkerError:
+        return WorkerError(self.mappers.mapped(text), frames=self.mappers.frames(text))

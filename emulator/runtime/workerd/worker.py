@@ -15,23 +15,18 @@ from urllib.parse import quote
 from flarebed.bindings.errors import JsError
 from flarebed.bindings.queues.binding import delivery_of
 from flarebed.emulator.config.model import Config
-from flarebed.emulator.runtime.http import IncomingRequest, OutgoingResponse, ScheduledOutcome, WorkerError
+from flarebed.emulator.runtime.http import IncomingRequest, OutgoingResponse, ScheduledOutcome
 from flarebed.emulator.runtime.services import Services
-from flarebed.emulator.runtime.workerd import wire
 from flarebed.emulator.runtime.workerd.bundled import Bundled
 from flarebed.emulator.runtime.workerd.bundler import bundle
 from flarebed.emulator.runtime.workerd.conversation import Attention, Conversation, over
-from flarebed.emulator.runtime.workerd.http_client import Answer, HttpClient, whole
-from flarebed.emulator.runtime.workerd.output import Output
+from flarebed.emulator.runtime.workerd.front import Front
+from flarebed.emulator.runtime.workerd.http_client import whole
 from flarebed.emulator.runtime.workerd.queues import DELIVER, take, to_deliver
 from flarebed.emulator.runtime.workerd.shared import SharedWorkerd
 from flarebed.emulator.runtime.workerd.tools import find_esbuild
 
-_CF_BLOB: Final = "cf-blob"
 _CONTROL: Final = (("host", "control"),)
-_UNCAUGHT: Final = b"Internal Server Error"
-"""All that workerd says, closing the connection, when a handler throws."""
-
 
 class JavaScriptWorker:
     """One Worker. Make it, `load` it, start the `workerd`, then send events."""
@@ -43,8 +38,7 @@ class JavaScriptWorker:
         self._path = f"/{quote(config.name)}"
         self._clock = services.clock
         self._loop = services.clock.loop
-        self._output = Output(services.log)
-        self._main: HttpClient | None = None
+        self._front: Front | None = None
         self._bundled: Bundled | None = None
 
     # Life.
@@ -52,11 +46,11 @@ class JavaScriptWorker:
     async def load(self, env: Mapping[str, Any], flags: dict[str, bool]) -> None:
         """Bundle it. Raises UserError for what the user can mend."""
         esbuild = find_esbuild(self._config.root, os.environ.get("PATH", ""))
-        self._bundled = self._output.bundled = await bundle(self._config, esbuild, os.environ)
+        self._bundled = await bundle(self._config, esbuild, os.environ)
         for warning in self._bundled.warnings:
             self.services.log("warn", warning)
-        classes = self.workflow_classes()
-        self._main = self._workerd.join(self._config, self._bundled, env, classes, self._output.line)
+        client = self._workerd.join(self._config, self._bundled, env, self.workflow_classes())
+        self._front = Front(client, self._workerd.output.failures, self._clock)
 
     async def close(self) -> None:
         await self.services.close()
@@ -71,16 +65,8 @@ class JavaScriptWorker:
     # Events from outside.
 
     async def fetch(self, incoming: IncomingRequest) -> OutgoingResponse:
-        assert self._main is not None
-        headers = [*incoming.headers, (_CF_BLOB, wire.dumps(incoming.cf))]
-        with self._clock.operation_outside():
-            answer = await self._main.send(incoming.method, incoming.url, headers, incoming.body)
-            if answer.closes and answer.status == 500 and answer.body == _UNCAUGHT:
-                raise self._uncaught(answer)
-        return OutgoingResponse(answer.status, answer.reason, answer.headers, answer.body)
-
-    def _uncaught(self, answer: Answer) -> WorkerError:
-        return WorkerError(f"{self._output.last_uncaught()}\n")
+        assert self._front is not None
+        return await self._front.fetch(incoming)
 
     async def scheduled(self, cron: str, time_ms: float) -> ScheduledOutcome:
         with self._clock.operation_outside():
@@ -97,13 +83,13 @@ class JavaScriptWorker:
             result = json.loads(await whole(answer))
         take(result, delivery.verdict)
         if result["outcome"] != "ok":
-            raise self._thrown(result["outcome"])
+            raise await self._thrown(result["outcome"])
 
-    def _thrown(self, outcome: str) -> JsError:
+    async def _thrown(self, outcome: str) -> JsError:
         """workerd tells what was thrown on its output only."""
         if outcome != "exception":
             return JsError(outcome)
-        return JsError(self._output.last_uncaught().partition("\n    at ")[0])
+        return JsError((await self._workerd.output.thrown()).partition("\n    at ")[0])
 
     async def run_workflow(self, class_name: str, event: Any, step: Any) -> Any:
         with Attention(self._clock) as attention:

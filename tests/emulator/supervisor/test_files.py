@@ -110,7 +110,15 @@ def test_signatures_travel_as_json(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "expected"),
-    [("m.py", True), ("wrangler.toml", True), (".dev.vars.staging", True), (".env", True), ("data.sqlite", False)],
+    [
+        ("m.py", True),
+        ("m.ts", True),
+        ("m.mjs", True),
+        ("wrangler.toml", True),
+        (".dev.vars.staging", True),
+        (".env", True),
+        ("data.sqlite", False),
+    ],
 )
 def test_sources_are_modules_configs_and_secrets(name: str, expected: bool) -> None:
     assert is_source(f"/project/{name}") is expected
