@@ -12,12 +12,12 @@ import os
 import re
 import shutil
 import socket
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
 from flarebed.bindings.errors import UserError
+from flarebed.emulator.runtime.workerd.folder import made
 
 VARIABLE: Final = "FLAREBED_REGISTRY_PATH"
 _PLAIN: Final = re.compile(r"[a-zA-Z0-9_-]{1,40}")
@@ -55,9 +55,9 @@ class Registry:
     @classmethod
     def temporary(cls) -> Registry:
         """For the Workers of one process, which nobody else calls."""
-        made = cls(Path(tempfile.mkdtemp(prefix="flarebed-")))
-        made._is_temporary = True
-        return made
+        registry = cls(made())
+        registry._is_temporary = True
+        return registry
 
     def close(self) -> None:
         if self._is_temporary:

@@ -51,8 +51,9 @@ class Bundled:
 
     def below(self, folder: str) -> Bundled:
         """The same with modules of other names, for a workerd whose Workers have to be told apart by them."""
+        names = {module.name: f"{folder}/{module.name.removeprefix('./')}" for module in self.modules}
         return replace(
             self,
-            modules=tuple(replace(module, name=f"{folder}/{module.name}") for module in self.modules),
-            source_maps={f"{folder}/{name}": file for name, file in self.source_maps.items()},
+            modules=tuple(replace(module, name=names[module.name]) for module in self.modules),
+            source_maps={names[name]: file for name, file in self.source_maps.items()},
         )

@@ -86,6 +86,10 @@ class Peering:
             )
         return made
 
+    def names(self) -> set[str]:
+        """Of the sockets that were asked for."""
+        return {path.name for _, path in self._published}
+
     def publish(self) -> None:
         """Once workerd listens."""
         for worker, path in self._published:

@@ -50,9 +50,7 @@ class SharedWorkerd:
         self.control = self._client(CONTROL_SOCKET)
         """For conversations with our own Worker."""
 
-    def join(
-        self, config: Config, bundled: Bundled, env: Mapping[str, Any], workflows: Collection[str]
-    ) -> HttpClient:
+    def join(self, config: Config, bundled: Bundled, env: Mapping[str, Any], workflows: Collection[str]) -> HttpClient:
         """Have workerd run this Worker too, once it starts; returns the way of its requests."""
         if len(self._names) > 1:
             bundled = bundled.below(config.name)
@@ -66,9 +64,10 @@ class SharedWorkerd:
     async def start(self) -> None:
         """Raises WorkerError or UserError for what is wrong with a Worker."""
         await self._host.listen()
-        sockets = {CONTROL_SOCKET, *(member.socket for member in self._members)}
+        config = written(self._members, self._process.folder, self._peering)
+        sockets = {CONTROL_SOCKET, *(member.socket for member in self._members), *self._peering.names()}
         try:
-            await self._process.start(written(self._members, self._process.folder, self._peering), sockets)
+            await self._process.start(config, sockets)
         except StartFailed as failed:
             raise startup.failure(failed.lines, self.output.mappers) from None
         self._peering.publish()

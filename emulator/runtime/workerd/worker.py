@@ -28,6 +28,7 @@ from flarebed.emulator.runtime.workerd.tools import find_esbuild
 
 _CONTROL: Final = (("host", "control"),)
 
+
 class JavaScriptWorker:
     """One Worker. Make it, `load` it, start the `workerd`, then send events."""
 

@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from flarebed.emulator.app import build
 from flarebed.emulator.config.load import load
+from flarebed.emulator.group import Part, build_group
 from flarebed.emulator.runtime.http import IncomingRequest, OutgoingResponse
 
 T = TypeVar("T")
@@ -34,7 +34,7 @@ class Serving:
     async def _build(self) -> Any:
         config = load(self.folder / "wrangler.json", cwd=self.folder, env=None, environ={})
         log: Callable[[str, str], None] = lambda level, text: self.logged.append((level, text))  # noqa: E731
-        return await build(config, persist_to=self.folder / "state", log=log)
+        return await build_group([Part(config, log)], persist_to=self.folder / "state")
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         return self.loop.run_until_complete(work)

@@ -176,7 +176,7 @@ def test_an_end_of_workerd_ends_it(served: Serving) -> None:
     async def talk() -> Any:
         peer = await opened(served)
         received = asyncio.ensure_future(peer.receive())
-        await served.app.worker.close()
+        await served.app.close()
         return await received
 
     assert served.run(talk()) == Close(1006)
