@@ -20,6 +20,8 @@ from typing import Final
 from flarebed.emulator.supervisor.messages import Decoder, Message, receive, send
 
 _CHILD: Final = "flarebed.emulator.supervisor.child"
+_JAVASCRIPT: Final = "flarebed.emulator.runtime.workerd.worker"
+"""Takes 150 ms, which no reload has to spend again."""
 _AFTERWARDS: Final = ("uvicorn.lifespan.off", "uvicorn.protocols.websockets.websockets_sansio_impl", "httpx")
 
 
@@ -94,6 +96,8 @@ class _Server:
                     self._spawn(message, selector)
 
     def _spawn(self, message: Message, selector: selectors.BaseSelector) -> None:
+        if message.fields["launch"]["javascript"]:
+            importlib.import_module(_JAVASCRIPT)
         pid = os.fork()
         if pid == 0:
             signal.set_wakeup_fd(-1)

@@ -40,6 +40,8 @@ class Launch:
     modes: dict[str, Any] = field(default_factory=dict)
     """The fields of `kind.Modes` that are not as usual."""
     project: str = DEFAULT_PROJECT
+    javascript: bool = False
+    """Whether what runs JavaScript Workers is needed."""
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)

@@ -40,7 +40,7 @@ def divided(launch: Launch, configs: Sequence[Config]) -> list[Launch]:
     Raises UserError if they can't run together.
     """
     if len(configs) == 1:
-        return [launch]
+        return [replace(launch, javascript=not configs[0].is_python())]
     complain_of_clashes(configs)
     javascript = [config for config in configs if not config.is_python()]
     lines = [
@@ -64,4 +64,5 @@ def _line(launch: Launch, configs: Sequence[Config], group: Sequence[Config]) ->
         names=[config.name for config in group],
         variables=launch.variables if group[0] is primary else {},
         persist_to=str(state_folder(launch.persist_to, primary)),
+        javascript=not group[0].is_python(),
     )
