@@ -125,20 +125,23 @@ class Served:
 async def served(
     folder: Path,
     state: Path,
-    *,
+    *others: Path,
     variables: dict[str, str] | None = None,
     outbound: Callable[[], httpx.AsyncClient] | None = None,
     start_ms: float = START_MS,
     synchronous: str = "NORMAL",
     clock: VirtualClock | None = None,
 ) -> AsyncIterator[Served]:
-    """The Worker of `folder`'s config, with its state in `state`; again with the same state is a restart."""
+    """The Worker of `folder`'s config, with its state in `state`; again with the same state is a restart.
+
+    Those of `others` run beside it.
+    """
     loop = asyncio.get_running_loop()
     clock = clock or VirtualClock(loop, start_ms)
     logged: list[tuple[str, str]] = []
-    config = load(None, cwd=folder, env="", environ={}, var=variables or {})
-    part = Part(config, lambda level, text: logged.append((level, text)), outbound)
-    group = await build_group((part,), persist_to=state, clock=clock, synchronous=synchronous)
+    configs = [load(None, cwd=each, env="", environ={}, var=variables or {}) for each in (folder, *others)]
+    parts = [Part(config, lambda level, text: logged.append((level, text)), outbound) for config in configs]
+    group = await build_group(parts, persist_to=state, clock=clock, synchronous=synchronous)
     log = Log(loop, "none")
     try:
         await group.own()

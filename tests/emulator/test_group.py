@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from flarebed.bindings.clock import VirtualClock
 from flarebed.bindings.errors import UserError
-from flarebed.emulator.config.load import load
-from flarebed.emulator.group import Group, Part, build_group
-from flarebed.emulator.runtime.http import IncomingRequest
+from tests.served import Served, served
 from tests.support import run
 
-A_JS = """
+CALLER = """
 import { WorkerEntrypoint } from "cloudflare:workers";
 
 export class Admin extends WorkerEntrypoint {
@@ -33,21 +27,44 @@ export default {
         return env.B.fetch("http://b.example/path", { method: "POST", body: "sent" });
       case "/rpc":
         return Response.json(await env.COUNTER.add(1, 2));
+      case "/callback":
+        return Response.json(await env.COUNTER.twice(async (n) => n + 1));
+      case "/stub": {
+        using counter = await env.COUNTER.from(10);
+        await counter.add(1);
+        return Response.json(await counter.add(1));
+      }
+      case "/stream":
+        return Response.json(await new Response(await env.COUNTER.stream()).text());
       case "/self":
         return Response.json(await env.SELF.who());
-      case "/absent": {
-        const answer = await env.ABSENT.fetch("http://x/");
-        return Response.json([answer.status, await answer.text()]);
-      }
+      case "/fails":
+        return Response.json(await env.COUNTER.fails().catch((error) => [error.name, error.message]));
     }
   },
 };
 """
-B_JS = """
-import { WorkerEntrypoint } from "cloudflare:workers";
+CALLED = """
+import { RpcTarget, WorkerEntrypoint } from "cloudflare:workers";
+
+class Counting extends RpcTarget {
+  #count;
+
+  constructor(count) { super(); this.#count = count; }
+
+  add(n) { return this.#count += n; }
+}
 
 export class Counter extends WorkerEntrypoint {
   add(a, b) { return [a + b, this.env.NAME, this.ctx.props]; }
+
+  async twice(callback) { return await callback(await callback(0)); }
+
+  from(count) { return new Counting(count); }
+
+  stream() { return new Response("streamed").body; }
+
+  fails() { throw new RangeError("too much"); }
 }
 
 export default {
@@ -56,87 +73,151 @@ export default {
   },
 };
 """
-A = {
-    "services": [
-        {"binding": "B", "service": "b"},
-        {"binding": "COUNTER", "service": "b", "entrypoint": "Counter", "props": {"of": "a"}},
-        {"binding": "SELF", "service": "a", "entrypoint": "Admin"},
-        {"binding": "ABSENT", "service": "nobody"},
-    ]
+SERVICES = [
+    {"binding": "B", "service": "b"},
+    {"binding": "COUNTER", "service": "b", "entrypoint": "Counter", "props": {"of": "a"}},
+    {"binding": "SELF", "service": "a", "entrypoint": "Admin"},
+]
+
+SENDER = """
+import { WorkflowEntrypoint } from "cloudflare:workers";
+
+export class Flow extends WorkflowEntrypoint {
+  async run({ payload }, step) { return ["javascript", await step.do("work", async () => payload)]; }
 }
 
+export default {
+  async fetch(request, env) {
+    const url = new URL(request.url);
+    switch (url.pathname) {
+      case "/send":
+        await env.JOBS.send(url.search);
+        return Response.json(null);
+      case "/done":
+        return Response.json(await env.KV.get("done"));
+      case "/create":
+        return Response.json((await env[url.searchParams.get("flow")].create({ params: "from a" })).id);
+      case "/status":
+        return Response.json(await (await env[url.searchParams.get("flow")].get(url.searchParams.get("id"))).status());
+    }
+  },
 
-@dataclass
-class Worker:
-    name: str
-    source: str
-    config: dict[str, Any]
-    main: str = "index.js"
-
-    def write(self, root: Path) -> Path:
-        folder = root / self.name
-        folder.mkdir()
-        (folder / self.main).write_text(self.source)
-        config = {"name": self.name, "main": self.main, "compatibility_date": "2026-11-01"} | self.config
-        path = folder / "wrangler.json"
-        path.write_text(json.dumps(config))
-        return path
-
-
-@dataclass
-class Together:
-    group: Group
-    logged: list[tuple[str, str, str]]
-
-    async def get(self, path: str) -> Any:
-        response = await self.group.fetch(IncomingRequest("GET", f"http://localhost{path}", [("host", "localhost")]))
-        body = response.body
-        assert body is not None
-        text = body if isinstance(body, bytes) else b"".join([chunk async for chunk in body])
-        return json.loads(text)
+  async queue(batch, env) {
+    await env.KV.put("done", `${batch.queue} ${batch.messages[0].body}`);
+  },
+};
+"""
+CONSUMER = """
+from workers import Response, WorkerEntrypoint, WorkflowEntrypoint
 
 
-@asynccontextmanager
-async def together(root: Path, *workers: Worker) -> AsyncIterator[Together]:
-    logged: list[tuple[str, str, str]] = []
+class Flow(WorkflowEntrypoint):
+    async def run(self, event, step):
+        @step.do("work")
+        async def work():
+            return event["payload"]
 
-    def part(worker: Worker) -> Part:
-        config = load(worker.write(root), cwd=root, env="", environ={})
-        return Part(config, lambda level, text: logged.append((worker.name, level, text)))
+        return ["python", await work()]
 
-    clock = VirtualClock(asyncio.get_running_loop(), 0)
-    group = await build_group([part(worker) for worker in workers], persist_to=root / "state", clock=clock)
-    try:
-        await group.own()
-        yield Together(group, logged)
-    finally:
-        await group.close()
+
+class Default(WorkerEntrypoint):
+    async def queue(self, batch, env, ctx):
+        await self.env.DONE.send(batch.messages[0].body + " done")
+"""
+FLOW_P = {"name": "flow-p", "binding": "FLOW_P", "class_name": "Flow"}
+FLOW_B = {"name": "flow-b", "binding": "FLOW_B", "class_name": "Flow"}
+
+
+def worker(root: Path, name: str, source: str, **config: Any) -> Path:
+    """The folder of a Worker that is written there."""
+    folder = root / name
+    folder.mkdir()
+    main = "entry.py" if "from workers import" in source else "index.js"
+    (folder / main).write_text(source)
+    given = {"name": name, "main": main, "compatibility_date": "2026-11-01", **config}
+    if main == "entry.py":
+        given["compatibility_flags"] = ["python_workers"]
+    (folder / "wrangler.json").write_text(json.dumps(given))
+    return folder
+
+
+async def answer(served: Served, path: str) -> Any:
+    return (await served.get(path)).json
+
+
+async def eventually(served: Served, path: str, done: Callable[[Any], bool]) -> Any:
+    """The answer that is `done`, a minute later at most."""
+    for _ in range(60):
+        if done(found := await answer(served, path)):
+            return found
+        await served.advance(1)
+    raise AssertionError(found, served.logged)
 
 
 def test_service_bindings_between_javascript_workers(tmp_path: Path) -> None:
+    a = worker(tmp_path, "a", CALLER, services=SERVICES)
+    b = worker(tmp_path, "b", CALLED, vars={"NAME": "b's own"})
+
     async def scenario() -> None:
-        b = Worker("b", B_JS, {"vars": {"NAME": "b's own"}})
-        async with together(tmp_path, Worker("a", A_JS, A), b) as workers:
-            assert await workers.get("/fetch") == ["POST", "http://b.example/path", "sent"]
-            assert await workers.get("/rpc") == [3, "b's own", {"of": "a"}]
-            assert await workers.get("/self") == ["a", {}]
-            assert await workers.get("/absent") == [
-                503,
-                'Worker "nobody" not found. Make sure it is running locally.',
-            ]
+        async with served(a, tmp_path / "state", b) as workers:
+            assert await answer(workers, "/fetch") == ["POST", "http://b.example/path", "sent"]
+            assert await answer(workers, "/rpc") == [3, "b's own", {"of": "a"}]
+            assert await answer(workers, "/callback") == 2
+            assert await answer(workers, "/stub") == 12
+            assert await answer(workers, "/stream") == "streamed"
+            assert await answer(workers, "/self") == ["a", {}]
+            assert await answer(workers, "/fails") == ["RangeError", "too much"]
 
     run(scenario())
 
 
 def test_an_entrypoint_that_is_not_there(tmp_path: Path) -> None:
+    a = worker(tmp_path, "a", CALLER, services=[{"binding": "ADMIN", "service": "b", "entrypoint": "Nope"}])
+    b = worker(tmp_path, "b", CALLED)
+
     async def scenario() -> None:
-        a = Worker("a", A_JS, {"services": [{"binding": "ADMIN", "service": "b", "entrypoint": "Nope"}]})
         with pytest.raises(UserError) as raised:
-            async with together(tmp_path, a, Worker("b", B_JS, {})):
+            async with served(a, tmp_path / "state", b):
                 pass
         assert raised.value.message == (
             'Worker "a"\'s binding "ADMIN" refers to service "b" with a named entrypoint "Nope", but "b" has no such '
             "named entrypoint."
         )
+
+    run(scenario())
+
+
+def test_workflows_between_workers_of_both_languages(tmp_path: Path) -> None:
+    kv = [{"binding": "KV", "id": "kv"}]
+    a = worker(
+        tmp_path, "a", SENDER, kv_namespaces=kv,
+        queues={"producers": [{"binding": "JOBS", "queue": "jobs"}], "consumers": [{"queue": "done"}]},
+        workflows=[FLOW_P | {"script_name": "p"}, FLOW_B | {"script_name": "b"}],
+    )  # fmt: skip
+    b = worker(tmp_path, "b", SENDER, workflows=[FLOW_B])
+    p = worker(
+        tmp_path, "p", CONSUMER, workflows=[FLOW_P],
+        queues={"producers": [{"binding": "DONE", "queue": "done"}], "consumers": [{"queue": "jobs"}]},
+    )  # fmt: skip
+
+    async def scenario() -> None:
+        async with served(a, tmp_path / "state", p, b) as workers:
+            for flow, language in (("FLOW_P", "python"), ("FLOW_B", "javascript")):
+                instance = await answer(workers, f"/create?flow={flow}")
+                path = f"/status?flow={flow}&id={instance}"
+                status = await eventually(workers, path, lambda value: value["status"] == "complete")
+                assert status["output"] == [language, "from a"]
+
+    run(scenario())
+
+
+def test_one_python_worker_in_a_process(tmp_path: Path) -> None:
+    folders = [worker(tmp_path, name, CONSUMER) for name in ("p", "q")]
+
+    async def scenario() -> None:
+        with pytest.raises(UserError) as raised:
+            async with served(folders[0], tmp_path / "state", folders[1]):
+                pass
+        assert raised.value.message == 'There can be one Python Worker in a process, but here are "p" and "q".'
 
     run(scenario())
