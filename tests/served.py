@@ -76,13 +76,13 @@ class Served:
         return task.result()
 
     async def until(self, done: Callable[[], bool]) -> None:
-        """Let the loop run; when all is idle, jump to the next timer; when there is none, wait for what is outside."""
+        """Let the loop run; when all is idle, jump to the next timer; before that, wait for what is outside."""
         while not done():
             await self._settle(done)
             if done():
                 return
             due_ms = self.clock.next_ms()
-            if due_ms is None:
+            if due_ms is None or self.clock.outside:
                 await asyncio.wait([self.clock.loop.create_future()], timeout=_OUTSIDE_S)
             else:
                 await self.clock.advance(max(0.0, due_ms - self.clock.now_ms()))

@@ -142,7 +142,9 @@ def worker(root: Path, name: str, source: str, **config: Any) -> Path:
 
 
 async def answer(served: Served, path: str) -> Any:
-    return (await served.get(path)).json
+    given = await served.get(path)
+    assert given.status == 200, given.text
+    return given.json
 
 
 async def eventually(served: Served, path: str, done: Callable[[Any], bool]) -> Any:
