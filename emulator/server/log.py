@@ -11,7 +11,7 @@ import asyncio
 import http
 import sys
 from collections.abc import Callable
-from typing import Final
+from typing import Final, TextIO
 
 LEVELS: Final = ("debug", "info", "log", "warn", "error", "none")
 _GATHER_S: Final = 0.02
@@ -19,9 +19,13 @@ _REASONS: Final = {status.value: status.phrase for status in http.HTTPStatus}
 
 
 def write_to_stdout(text: str) -> None:
+    write_to(sys.stdout, text)
+
+
+def write_to(stream: TextIO, text: str) -> None:
     try:
-        sys.stdout.write(text)
-        sys.stdout.flush()
+        stream.write(text)
+        stream.flush()
     except (BrokenPipeError, ValueError):
         pass  # nobody reads any more; a server goes on
 

@@ -15,6 +15,7 @@ import signal
 import socket
 import sys
 import threading
+from functools import partial
 from typing import Any, Final
 
 import uvloop
@@ -25,12 +26,13 @@ from flarebed.bindings.errors import UserError
 from flarebed.emulator.server.asgi import Application
 from flarebed.emulator.server.control import Control
 from flarebed.emulator.server.http import HttpServer
-from flarebed.emulator.server.log import Log
+from flarebed.emulator.server.log import Log, write_to
 from flarebed.emulator.supervisor.broken import BrokenWorker, describe
 from flarebed.emulator.supervisor.debugger import claim_terminal_while_prompting
 from flarebed.emulator.supervisor.files import Files, Signature, from_json
 from flarebed.emulator.supervisor.launch import STACK_SIGNAL, Launch, Project, opener
 from flarebed.emulator.supervisor.messages import Channel, Message
+from flarebed.emulator.supervisor.named_output import name_output, named
 
 _STOP_GRACE_S: Final = 2.0
 _EXIT_DELAY_S: Final = 0.05
@@ -86,7 +88,7 @@ class Runtime:
         self._loop = loop
         self._launch = launch
         self._listener = listener
-        self._log = Log(loop, launch.log_level)
+        self._log = Log(loop, launch.log_level, partial(write_to, name_output(launch.names)))
         self._channel = Channel(channel, loop, self._told, lambda: self._end(1))
         self._retired = False
         self._tasks: set[asyncio.Task[None]] = set()
@@ -96,7 +98,7 @@ class Runtime:
         try:
             project = await opener(self._launch)(self._launch, self._loop, self._log)
         except Exception as error:
-            self._log("error", describe(error))
+            self._say("error", describe(error))
             self._log.flush()
             if may_fail:
                 self._channel.send({"is": "failed"})
@@ -201,12 +203,15 @@ class Runtime:
 
     # What it tells
 
+    def _say(self, level: str, text: str) -> None:
+        self._log(level, named(self._launch.names, text))
+
     def _on_more_files(self, found: dict[str, Signature]) -> None:
         self._channel.send({"is": "files", "known": found})
 
     def _on_exit(self, code: object) -> None:
         """SystemExit in Worker code ends the process, as it ends production's; the answer goes out first."""
-        self._log("error", f"The Worker raised SystemExit({code!r}), which ends its process.")
+        self._say("error", f"The Worker raised SystemExit({code!r}), which ends its process.")
         self._loop.call_later(_EXIT_DELAY_S, self._end, code if isinstance(code, int) and 0 < code < 256 else 1)
 
     def _run(self, work: Any) -> None:
@@ -217,7 +222,7 @@ class Runtime:
     def _done(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
-            self._log("error", describe(error))
+            self._say("error", describe(error))
             self._end(1)
 
     def _end(self, code: int) -> None:

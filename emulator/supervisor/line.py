@@ -18,6 +18,7 @@ from typing import Any, Final
 from flarebed.emulator.supervisor.files import as_read, from_json, is_source, is_younger, signature, signatures, sources
 from flarebed.emulator.supervisor.launch import STACK_SIGNAL, Launch
 from flarebed.emulator.supervisor.messages import Message
+from flarebed.emulator.supervisor.named_output import named
 from flarebed.emulator.supervisor.runtimes import Launcher, Runtime
 from flarebed.emulator.supervisor.watch import Watcher, folders
 
@@ -129,8 +130,7 @@ class Line:
 
     def say(self, level: str, text: str) -> None:
         """With the names of the line's Workers, if there are other lines."""
-        names = ", ".join(self.launch.names)
-        self._terminal_say(level, f"[{names}] {text}" if names else text)
+        self._terminal_say(level, named(self.launch.names, text))
 
     # Processes
 

@@ -19,6 +19,7 @@ from flarebed.emulator.runtime.python.modules import HostModules
 from flarebed.emulator.runtime.python.promise import thrown_by
 from flarebed.emulator.runtime.python.tracebacks import worker_frames
 from flarebed.emulator.supervisor.launch import Launch, Project
+from flarebed.emulator.supervisor.named_output import named
 from flarebed.emulator.supervisor.options import read_configs, state_folder
 from flarebed.emulator.supervisor.virtual_clock import KeptClock
 
@@ -34,7 +35,7 @@ async def open_project(launch: Launch, loop: asyncio.AbstractEventLoop, log: Log
     try:
         clock = None if launch.virtual_start_ms is None else KeptClock(loop, state, launch.virtual_start_ms)
         group = await build_group(
-            [Part(config, _named(log, config.name) if launch.names else log) for config in configs],
+            [Part(config, _voice(log, config.name) if launch.names else log) for config in configs],
             persist_to=state,
             clock=clock,
             synchronous=launch.synchronous,
@@ -58,8 +59,8 @@ async def open_project(launch: Launch, loop: asyncio.AbstractEventLoop, log: Log
     )
 
 
-def _named(log: Log, worker: str) -> Log:
-    return lambda level, text: log(level, f"[{worker}] {text}")
+def _voice(log: Log, worker: str) -> Log:
+    return lambda level, text: log(level, named([worker], text))
 
 
 def _all(several: Iterable[Sequence[str]]) -> tuple[str, ...]:

@@ -189,7 +189,7 @@ def test_an_entrypoint_that_is_not_there(tmp_path: Path) -> None:
     run(scenario())
 
 
-def test_workflows_between_workers_of_both_languages(tmp_path: Path) -> None:
+def test_queues_and_workflows_between_workers_of_both_languages(tmp_path: Path) -> None:
     kv = [{"binding": "KV", "id": "kv"}]
     a = worker(
         tmp_path, "a", SENDER, kv_namespaces=kv,
@@ -204,6 +204,8 @@ def test_workflows_between_workers_of_both_languages(tmp_path: Path) -> None:
 
     async def scenario() -> None:
         async with served(a, tmp_path / "state", p, b) as workers:
+            await answer(workers, "/send?job")
+            assert await eventually(workers, "/done", lambda value: value is not None) == "done ?job done"
             for flow, language in (("FLOW_P", "python"), ("FLOW_B", "javascript")):
                 instance = await answer(workers, f"/create?flow={flow}")
                 path = f"/status?flow={flow}&id={instance}"
