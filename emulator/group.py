@@ -174,5 +174,5 @@ def _workerd(parts: Sequence[Part], clock: Clock, registry: Registry) -> SharedW
         return None
     from flarebed.emulator.runtime.workerd.shared import SharedWorkerd  # a Python Worker starts without
 
-    names = [part.config.name for part in ours]
-    return SharedWorkerd(names, ours[0].config.root, clock, ours[0].log, registry)
+    logs = {part.config.name: part.log for part in ours}
+    return SharedWorkerd(logs, ours[0].config.root, clock, registry)

@@ -134,13 +134,13 @@ async def served(
 ) -> AsyncIterator[Served]:
     """The Worker of `folder`'s config, with its state in `state`; again with the same state is a restart.
 
-    Those of `others` run beside it.
+    Those of `others` run beside it; then what is logged begins with the Worker's name.
     """
     loop = asyncio.get_running_loop()
     clock = clock or VirtualClock(loop, start_ms)
     logged: list[tuple[str, str]] = []
     configs = [load(None, cwd=each, env="", environ={}, var=variables or {}) for each in (folder, *others)]
-    parts = [Part(config, lambda level, text: logged.append((level, text)), outbound) for config in configs]
+    parts = [Part(config, _log(logged, f"[{config.name}] " if others else ""), outbound) for config in configs]
     group = await build_group(parts, persist_to=state, clock=clock, synchronous=synchronous)
     log = Log(loop, "none")
     try:
@@ -148,3 +148,7 @@ async def served(
         yield Served(group.primary, clock, Application(group, log, Control(group, clock)), logged)
     finally:
         await group.close()
+
+
+def _log(logged: list[tuple[str, str]], prefix: str) -> Callable[[str, str], None]:
+    return lambda level, text: logged.append((level, prefix + text))

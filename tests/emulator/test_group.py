@@ -79,6 +79,19 @@ SERVICES = [
     {"binding": "SELF", "service": "a", "entrypoint": "Admin"},
 ]
 
+SPEAKER = """
+const name = "%s";
+export default {
+  async fetch(request, env) {
+    console.log("%%d of %%s", 1, "%%s", { x: [1] });
+    console.log({ x: 1 });
+    console.warn("");
+    if (env.B) return env.B.fetch(request);
+    throw new TypeError("no");
+  },
+};
+"""
+
 SENDER = """
 import { WorkflowEntrypoint } from "cloudflare:workers";
 
@@ -169,6 +182,27 @@ def test_service_bindings_between_javascript_workers(tmp_path: Path) -> None:
             assert await answer(workers, "/stream") == "streamed"
             assert await answer(workers, "/self") == ["a", {}]
             assert await answer(workers, "/fails") == ["RangeError", "too much"]
+
+    run(scenario())
+
+
+def test_what_workers_in_one_workerd_say_is_told_apart(tmp_path: Path) -> None:
+    a = worker(tmp_path, "a", SPEAKER % "a", services=[{"binding": "B", "service": "b"}])
+    b = worker(tmp_path, "b", SPEAKER % "b")
+
+    async def scenario() -> None:
+        async with served(a, tmp_path / "state", b) as workers:
+            failed = await workers.get("/")
+            assert failed.text == f"TypeError: no\n    at Object.fetch ({(b / 'index.js').as_uri()}:9:11)"
+            assert [entry for entry in workers.logged if entry[0] != "debug"] == [
+                ("log", "[a] 1 of %s { x: [ 1 ] }"),
+                ("log", "[a] { x: 1 }"),
+                ("warn", "[a] "),
+                ("log", "[b] 1 of %s { x: [ 1 ] }"),
+                ("log", "[b] { x: 1 }"),
+                ("warn", "[b] "),
+                ("error", f"[b] Uncaught TypeError: no\n    at Object.fetch ({(b / 'index.js').as_uri()}:9:11)"),
+            ]
 
     run(scenario())
 

@@ -27,7 +27,10 @@ export default {
 """
 BACK = """
 export default {
-  fetch: () => new Response("back v0"),
+  fetch() {
+    console.log("asked");
+    return new Response("back v0");
+  },
 };
 """
 WORK = """
@@ -79,6 +82,7 @@ def options(*names: str) -> list[str]:
 
 def test_several_workers_in_one_command(running: Running, folder: Path) -> None:
     assert running.get("/back") == "back v0"
+    running.wait_for(r"^\[back\] asked$")
     running.get("/send")
     assert until(lambda: running.get("/")) == "job v0"
 

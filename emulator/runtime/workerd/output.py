@@ -10,7 +10,7 @@ import asyncio
 import json
 import re
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
@@ -24,6 +24,9 @@ _WARNING: Final = re.compile(r"console warning; (?:message|description) = (.*)",
 _OURS: Final = re.compile(r"\((?:control|conversation|wire)\.js:")
 _OUT_OF_MEMORY: Final = "<--- Last few GCs --->"
 
+Log = Callable[[str, str], None]
+
+_NO_VOICES: Final[Mapping[str, Log]] = {}
 _LEVELS: Final = {"debug": "log", "info": "log"}
 """console.debug and console.info are shown as console.log is (wrangler 4.164)."""
 _TOLD_WITHIN_MS: Final = 1000
@@ -102,12 +105,16 @@ class Failures:
 
 
 class Output:
-    """`log(level, text)` is the terminal's."""
+    """`voices` are the logs of several Workers by name (`voices.py`); `log(level, text)` gets what is said by none."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, log: Callable[[str, str], None]) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, log: Log, voices: Mapping[str, Log] = _NO_VOICES) -> None:
         self.mappers = Mappers()
         self.failures = Failures(loop)
         self._log = log
+        self._voices = voices
+        names = "|".join(map(re.escape, voices))
+        self._spoken = re.compile(rf"\x01({names})\x01 ?(.*)", re.DOTALL)
+        self._place = re.compile(rf"\n    at [^\n]*?(?<![^\s(])({names})/[^\n]*:\d+:\d+")
         self._stacks: deque[_Stack] = deque(maxlen=100)
         self._unconfirmed = ""
         self._loop = loop
@@ -121,7 +128,7 @@ class Output:
             return
         level, message, time_ms = entry["level"], entry["message"], int(entry["timestamp"])
         if "source" not in entry:
-            self._log(_LEVELS.get(level, level), self.mappers.mapped(message))
+            self._say(_LEVELS.get(level, level), message)
         elif (stack := _STACK.fullmatch(message)) is not None:
             self._uncaught(stack[1], time_ms)
         elif _CONFIRMED.match(message) is not None:
@@ -158,12 +165,22 @@ class Output:
         if _OURS.search(stack) is not None:
             self._log("debug", stack)
             return
+        found = self._place.search(stack) if self._voices else None
+        if self._voices and found is None and any(told.text.startswith(stack) for told in self._stacks):
+            return  # it has come from one Worker to another, without its places
         self._stacks.append(_Stack(time_ms, stack))
-        self._log("error", f"Uncaught {self.mappers.mapped(stack)}")
+        log = self._log if found is None else self._voices[found[1]]
+        log("error", f"Uncaught {self.mappers.mapped(stack)}")
         for told in self._waiting:
             if not told.done():
                 told.set_result(None)
         self._waiting.clear()
+
+    def _say(self, level: str, message: str) -> None:
+        """A line of a Worker's console."""
+        spoken = self._spoken.fullmatch(message) if self._voices else None
+        log, text = (self._log, message) if spoken is None else (self._voices[spoken[1]], spoken[2])
+        log(level, self.mappers.mapped(text))
 
     def _failed(self, description: str, time_ms: int) -> None:
         """`description` is the exception's name and message."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,29 +19,27 @@ from flarebed.emulator.runtime.workerd.bundled import Bundled
 from flarebed.emulator.runtime.workerd.configuration import CONTROL_SOCKET, Member, written
 from flarebed.emulator.runtime.workerd.host import Host
 from flarebed.emulator.runtime.workerd.http_client import HttpClient
-from flarebed.emulator.runtime.workerd.output import Output
+from flarebed.emulator.runtime.workerd.output import Log, Output
 from flarebed.emulator.runtime.workerd.peering import Peering
 from flarebed.emulator.runtime.workerd.process import StartFailed, Workerd
 from flarebed.emulator.runtime.workerd.source_map import StackMapper
 from flarebed.emulator.runtime.workerd.tools import find_workerd
+from flarebed.emulator.runtime.workerd.voices import told_apart
 from flarebed.emulator.runtime.workerd.wiring import Wiring
 
 
 class SharedWorkerd:
-    """`names` are the Workers that will join; `root` is the folder of the first, from which workerd is looked for.
-
-    In the `registry` are the Workers that run elsewhere.
+    """`logs` are those of the Workers that will join, by name; `root` is the folder of the first, from which workerd is
+    looked for. In the `registry` are the Workers that run elsewhere.
     """
 
-    def __init__(
-        self, names: Collection[str], root: Path, clock: Clock, log: Callable[[str, str], None], registry: Registry
-    ) -> None:
-        self._names = names
+    def __init__(self, logs: Mapping[str, Log], root: Path, clock: Clock, registry: Registry) -> None:
+        self._names = list(logs)
         self._loop = clock.loop
-        self._log = log
+        self._log = log = logs[self._names[0]]
         self._numbers = itertools.count(1)
         self._members: list[Member] = []
-        self.output = Output(clock.loop, log)
+        self.output = Output(clock.loop, log, logs if len(logs) > 1 else {})
         binary = find_workerd(root, os.environ.get("PATH", ""))
         self._process = Workerd(binary, clock.loop, self.output.line, self._exited)
         self._host = Host(str(self._process.folder / "host.sock"), clock, log)
@@ -53,7 +51,7 @@ class SharedWorkerd:
     def join(self, config: Config, bundled: Bundled, env: Mapping[str, Any], workflows: Collection[str]) -> HttpClient:
         """Have workerd run this Worker too, once it starts; returns the way of its requests."""
         if len(self._names) > 1:
-            bundled = bundled.below(config.name)
+            bundled = told_apart(bundled, config.name)
         self.output.mappers.add(StackMapper(bundled))
         wiring = Wiring(self._host, self._process.folder, config.name, self._names, self._numbers, self._peering)
         bindings = [wiring.binding(name, value) for name, value in env.items()]
