@@ -16,6 +16,7 @@ class NamedOutput(io.TextIOWrapper):
 
     def __init__(self, stream: io.TextIOWrapper, workers: Sequence[str]) -> None:
         super().__init__(stream.buffer, stream.encoding, stream.errors, line_buffering=True)
+        self._stream = stream  # it closes what both write to when it goes
         self._workers = workers
         self._begins = True
 
