@@ -127,8 +127,7 @@ class Group:
 
     async def disown(self) -> None:
         """Stop that. What is unfinished is in the store, for the next owner."""
-        for app in self.apps:
-            await app.disown()
+        await asyncio.gather(*(app.disown() for app in self.apps))
 
     def _announce(self, kind: str, resource: str) -> None:
         """Work was written here that the writer does not run itself: for whichever owner it is."""
@@ -141,8 +140,7 @@ class Group:
     async def close(self) -> None:
         for server in self._called:
             server.close()
-        for app in self.apps:
-            await app.disown()
+        await self.disown()
         if self.workerd is not None:
             self.workerd.close()
         for app in self.apps:

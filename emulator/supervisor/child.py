@@ -161,6 +161,8 @@ class Runtime:
             case "accept":
                 self._files.accept(from_json(message.fields["known"]))
                 self._files.search(self._roots)
+            case "beside":
+                self._files.beside = from_json(message.fields["known"])
             case "ping":
                 self._channel.send({"is": "pong"})
             case "retire":

@@ -41,6 +41,11 @@ def signatures(paths: Iterable[str]) -> dict[str, Signature]:
     return {path: signature(path) for path in paths}
 
 
+def differ(known: Mapping[str, Signature]) -> bool:
+    """Whether a file is not any more what it was."""
+    return any(signature(path) != before for path, before in known.items())
+
+
 def as_read(paths: Iterable[str], known: Mapping[str, Signature], born_ns: int) -> dict[str, Signature]:
     """The signatures of files that a process born at `born_ns` has read. `known` are some from before.
 
@@ -97,6 +102,8 @@ class Files:
         self._searches = False
         self._next_check_s = 0.0
         self.signatures: dict[str, Signature] = {}
+        self.beside: Mapping[str, Signature] = {}
+        """Those of Workers in other processes, which may be asked on behalf of a request here."""
         self._look_for_more()
 
     def changed(self) -> bool:
@@ -106,7 +113,7 @@ class Files:
         begun_s = thread_time()
         if self._searches or len(sys.modules) != self._modules:
             self._look_for_more()
-        differs = any(signature(path) != known for path, known in self.signatures.items())
+        differs = differ(self.signatures) or differ(self.beside)
         self._next_check_s = perf_counter() + max(_LEAST_INTERVAL_S, thread_time() - begun_s)
         return differs
 

@@ -11,11 +11,21 @@ import asyncio
 import signal
 import socket
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from flarebed.emulator.supervisor.files import as_read, from_json, is_source, is_younger, signature, signatures, sources
+from flarebed.emulator.supervisor.files import (
+    Signature,
+    as_read,
+    differ,
+    from_json,
+    is_source,
+    is_younger,
+    signature,
+    signatures,
+    sources,
+)
 from flarebed.emulator.supervisor.launch import STACK_SIGNAL, Launch
 from flarebed.emulator.supervisor.messages import Message
 from flarebed.emulator.supervisor.named_output import named
@@ -37,6 +47,7 @@ _LONGEST_PAUSE_S: Final = 10.0
 
 class Line:
     """`say(level, text)` is the terminal's; `on_ready(line, fields)` hears what a new process says of itself,
+    `on_stale()` that a request waits for newer code, `on_settled()` that what is known of files has changed,
     `on_debugger(runtime)` that `runtime.debugging` has changed, `on_exit()` of each end after `stop`.
 
     The first process waits for `begin`.
@@ -50,6 +61,8 @@ class Line:
         loop: asyncio.AbstractEventLoop,
         say: Callable[[str, str], None],
         on_ready: Callable[[Line, dict[str, Any]], None],
+        on_stale: Callable[[], None],
+        on_settled: Callable[[], None],
         on_debugger: Callable[[Runtime], None],
         on_exit: Callable[[], None],
     ) -> None:
@@ -59,6 +72,8 @@ class Line:
         self._loop = loop
         self._terminal_say = say
         self._on_ready = on_ready
+        self._on_stale = on_stale
+        self._on_settled = on_settled
         self._on_debugger = on_debugger
         self._on_exit = on_exit
         self._watcher: Watcher | None = None
@@ -157,6 +172,7 @@ class Line:
             case "files":
                 runtime.known.update(from_json(fields["known"]))
                 self._watch()
+                self._on_settled()
             case "pong":
                 runtime.answered_s = self._loop.time()
 
@@ -189,6 +205,7 @@ class Line:
         coming.tell({"do": "serve"})
         self._give_parked(coming)
         self._watch()
+        self._on_settled()
 
     def _failed(self, runtime: Runtime) -> None:
         """The new code can't run: the old serves on, knowing that there is newer."""
@@ -204,6 +221,7 @@ class Line:
             self._current.known.update(known)
             self._give_parked(self._current)
             self.say("warn", "The last version that worked is still being served.")
+            self._on_settled()
 
     def exited(self, runtime: Runtime, code: int) -> None:
         self._leaving.discard(runtime)
@@ -257,7 +275,14 @@ class Line:
             return
         self._parked.append((fd, data))
         if self._coming is None:
-            self._reload_when_written(runtime.known)
+            self._on_stale()
+
+    def go_on(self, beside: Mapping[str, Signature]) -> None:
+        """Requests that waited for Workers of other lines need not; `beside` are the files of these as they are now."""
+        if self._current is not None:
+            self._current.tell({"do": "beside", "known": beside})
+            if self._coming is None:
+                self._give_parked(self._current)
 
     def _give_parked(self, runtime: Runtime) -> None:
         parked, self._parked = self._parked, []
@@ -265,6 +290,21 @@ class Line:
             runtime.tell({"do": "connection"}, data, (fd,))
 
     # Files
+
+    def known(self) -> Mapping[str, Signature]:
+        """What the process that serves was made from."""
+        return {} if self._current is None else self._current.known
+
+    def is_stale(self) -> bool:
+        """Whether its files have changed and no reload has begun."""
+        return not self.is_reloading() and differ(self.known())
+
+    def is_reloading(self) -> bool:
+        return self._coming is not None or self._due is not None
+
+    def reload_when_written(self) -> None:
+        """As `reload`, but an editor may be about to write."""
+        self._reload_when_written(self.known())
 
     def _watch(self) -> None:
         newest = self._current

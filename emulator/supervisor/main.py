@@ -38,8 +38,8 @@ class Supervisor:
         launcher = Launcher(server, loop, self._lost)
         self.lines = [
             Line(
-                launch, None if number else listener, launcher, loop, self._terminal.say, self._ready, self._prompted,
-                self._exited,
+                launch, None if number else listener, launcher, loop, self._terminal.say, self._ready, self._stale,
+                self._settled, self._prompted, self._exited,
             )
             for number, launch in enumerate(launches)
         ]  # fmt: skip
@@ -95,6 +95,22 @@ class Supervisor:
         self._terminal.restore()
         if not self.ended.done():
             self.ended.set_result(code)
+
+    # Reloads that a request waits for
+
+    def _stale(self) -> None:
+        """A request has come to the first line after an edit: it waits for all that may be asked on its behalf."""
+        first, *others = self.lines
+        stale = [line for line in self.lines if line.is_stale()] if others else [first]
+        for line in stale:
+            line.reload_when_written()
+        if not stale:
+            self._settled()
+
+    def _settled(self) -> None:
+        first, *others = self.lines
+        if others and not any(line.is_reloading() for line in others):
+            first.go_on({path: known for line in others for path, known in line.known().items()})
 
     # What is said
 

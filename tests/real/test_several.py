@@ -90,9 +90,10 @@ def test_several_workers_in_one_command(running: Running, folder: Path) -> None:
     assert running.get("/back") == "back v1"
     running.wait_for(r"\[front, back\] Reloaded")
     edit(folder / "work/entry.py", "v0", "v1")
+    running.get("/send")  # waits for that process
     running.wait_for(r"\[work\] Reloaded")
-    running.get("/send")
-    until(lambda: running.get("/") == "job v1")
+    until(lambda: running.get("/") != "job v0")
+    assert running.get("/") == "job v1"
 
     os.kill(int(running.wait_for(r"^\[work\] v1 (\d+)$")[1]), signal.SIGKILL)
     running.wait_for(r"\[work\] The Worker's process was ended by SIGKILL and is being restarted")
