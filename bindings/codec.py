@@ -11,7 +11,8 @@ encode() gives one byte of version and a msgpack body; what JSON has no word for
     LONG          the same, for an int of over 64 bits      VIEW          [kind, buffer, byte offset, byte length]
     DATE          float64, milliseconds                     ERROR         [name, message, stack, cause]
     MAP           [key, value, key, value, ...]             SET           [member, ...]
-    REFERENCE     uint32, little endian
+    REG_EXP       [source, flags]                           BOXED         [primitive]
+    SPARSE_ARRAY  [length, key, value, key, value, ...]     REFERENCE     uint32, little endian
 
 Numbers keep what Python holds: int stays int, float stays float (-0.0, NaN, infinities). Errors keep what the HTML
 specification's StructuredSerializeInternal keeps: a standard name (others become "Error"), message, stack and cause.
@@ -31,10 +32,13 @@ from flarebed.bindings.values import (
     UNDEFINED,
     ArrayBuffer,
     BigInt,
+    Boxed,
     Date,
     Error,
     Map,
+    RegExp,
     Set,
+    SparseArray,
     Undefined,
     View,
 )
@@ -53,6 +57,9 @@ _WHOLE_VIEW: Final = 8
 _VIEW: Final = 9
 _ERROR: Final = 10
 _REFERENCE: Final = 11
+_REG_EXP: Final = 12
+_BOXED: Final = 13
+_SPARSE_ARRAY: Final = 14
 
 _KINDS: Final = tuple(ELEMENT_SIZES)
 _ERROR_NAMES: Final = frozenset(
@@ -159,6 +166,12 @@ def _parts(value: Any) -> Iterable[Any]:
         return [_KINDS.index(value.kind), value.buffer, value.byte_offset, value.byte_length]
     if kind is ArrayBuffer and not value.detached:
         return ()
+    if kind is RegExp:
+        return [value.source, value.flags]
+    if kind is Boxed:
+        return [value.value]
+    if kind is SparseArray:
+        return [value.length, *(part for entry in value.members.items() for part in entry)]
     raise _UnclonableError(value)
 
 
@@ -241,6 +254,10 @@ def _read_leaf(code: int, payload: bytes) -> Any:
         return BigInt(int.from_bytes(payload, "little", signed=True))
     if code == _LONG:
         return int.from_bytes(payload, "little", signed=True)
+    if code == _REG_EXP:
+        return RegExp(*_unpack(payload, _read))
+    if code == _BOXED:
+        return Boxed(*_unpack(payload, _read))
     raise ValueError(f"unknown extension {code}")
 
 
@@ -281,12 +298,15 @@ def _unflatten(nodes: list[Any]) -> Any:
     return objects[0]
 
 
-_CODES: Final = {Map: _MAP, Set: _SET, View: _VIEW, Error: _ERROR}
+_CODES: Final = {
+    Map: _MAP, Set: _SET, View: _VIEW, Error: _ERROR, RegExp: _REG_EXP, Boxed: _BOXED, SparseArray: _SPARSE_ARRAY,
+}  # fmt: skip
 _SHELLS: Final[dict[int, Callable[[], Any]]] = {
     _MAP: Map,
     _SET: Set,
     _VIEW: lambda: View(ArrayBuffer(b"")),
     _ERROR: Error,
+    _SPARSE_ARRAY: lambda: SparseArray(0, {}),
 }
 
 
@@ -298,6 +318,9 @@ def _fill(shell: Any, parts: list[Any]) -> None:
     elif type(shell) is Set:
         for member in parts:
             shell.add(member)
+    elif type(shell) is SparseArray:
+        shell.length, *members = parts
+        shell.members.update(zip(members[::2], members[1::2], strict=True))
     elif type(shell) is Error:
         shell.name, shell.message, shell.stack, shell.cause = parts
     else:

@@ -9,6 +9,10 @@
 | Map, Set                  | Map, Set                     | Error               | Error               |
 | ArrayBuffer               | ArrayBuffer                  | typed array, view   | View                |
 | function                  | Function                     | ReadableStream      | Stream              |
+| RegExp                    | RegExp                       | new Number(1) etc.  | Boxed               |
+| array with holes          | SparseArray                  |                     |                     |
+
+Python code makes none of the last three; they only pass through from one JavaScript Worker to another, or to itself.
 
 dict and list are the objects themselves (mutable, with identity), not copies: what crosses a binding is cloned by
 `codec.py`, as production clones it. Anything else is a host object that can't be cloned.
@@ -19,6 +23,7 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import AsyncIterator, Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any, Final, Protocol, runtime_checkable
 
 
@@ -217,6 +222,27 @@ class Error:
 
     def __str__(self) -> str:
         return f"{self.name}: {self.message}" if self.message else self.name
+
+
+@dataclass(frozen=True, slots=True)
+class RegExp:
+    source: str
+    flags: str
+
+
+@dataclass(frozen=True, slots=True)
+class Boxed:
+    """An object around a primitive."""
+
+    value: bool | int | float | str
+
+
+@dataclass(eq=False, slots=True)
+class SparseArray:
+    """An array with holes: `members` has what is there, by key, in JavaScript's order."""
+
+    length: int
+    members: dict[str, Any]
 
 
 @runtime_checkable

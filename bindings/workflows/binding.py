@@ -227,6 +227,14 @@ class JsRpcStub:
     def outstanding(self, count: Callable[[], int] | None) -> None:
         self._run.outstanding = count
 
+    @property
+    def release(self) -> Callable[[], object] | None:
+        return self._run.release
+
+    @release.setter
+    def release(self, release: Callable[[], object] | None) -> None:
+        self._run.release = release
+
 
 def _wanted(options: Any) -> tuple[Any, Any, Retention]:
     """The id (not checked yet), params and retention of an instance to be created."""

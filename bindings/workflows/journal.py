@@ -156,18 +156,20 @@ class Journal(Agenda):
         )
         return [(instance_id, bool(again)) for instance_id, again in rows]
 
-    def requeue(self, now_ms: float) -> None:
-        """What another owner left unfinished is to be started again, or is paused if it was about to be."""
+    def requeue(self, now_ms: float, key: int | None = None) -> None:
+        """What another owner left unfinished is to be started again, or is paused if it was about to be; or only what
+        became of one instance."""
         with self._db.write() as connection:
             connection.execute(
-                "UPDATE instances SET status = 'queued'"
-                " WHERE status IN ('running', 'rollingBack') AND ended_ms IS NULL AND wake_ms IS NULL"
+                "UPDATE instances SET status = 'queued' WHERE status IN ('running', 'rollingBack')"
+                " AND ended_ms IS NULL AND wake_ms IS NULL AND key = coalesce(?, key)",
+                (key,),
             )
             paused = list(
                 connection.execute(
                     "UPDATE instances SET status = 'paused', paused_ms = ?"
-                    " WHERE status = 'waitingForPause' AND ended_ms IS NULL RETURNING key",
-                    (now_ms,),
+                    " WHERE status = 'waitingForPause' AND ended_ms IS NULL AND key = coalesce(?, key) RETURNING key",
+                    (now_ms, key),
                 )
             )
             for (key,) in paused:

@@ -14,6 +14,7 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any
 
+from flarebed.bindings.dispatch import WorkerLostError
 from flarebed.bindings.errors import JsError
 from flarebed.bindings.values import UNDEFINED, Error
 from flarebed.bindings.workflows import errors, history, retry
@@ -39,8 +40,9 @@ def parse(step_name: str, options: Any) -> Undo:
     return Undo(function, config)
 
 
-async def replay(run: Run, work: Coroutine[Any, Any, Any]) -> None:
-    """Do the Worker's `work` until it has told the rollbacks of all steps that have one."""
+async def replay(run: Run, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
+    """Do the Worker's `work` until it has told the rollbacks of all steps that have one; it is to be cancelled when
+    they are not needed any more."""
     wanted = {f"{name}-{count}" for _, name, count in run.journal.undoable(run.key)}
     enough: asyncio.Future[None] = run.host.clock.loop.create_future()
 
@@ -54,9 +56,14 @@ async def replay(run: Run, work: Coroutine[Any, Any, Any]) -> None:
     patience = run.host.clock.call_later(REPLAY_PATIENCE_MS, enough.cancel)
     try:
         await asyncio.wait([task, enough], return_when=asyncio.FIRST_COMPLETED)
+    except BaseException:
+        task.cancel()
+        raise
     finally:
         patience.cancel()
-        task.cancel()
+    if task.done() and not task.cancelled() and isinstance(lost := task.exception(), WorkerLostError):
+        raise lost
+    return task
 
 
 async def roll_back(run: Run) -> None:

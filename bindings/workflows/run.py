@@ -75,6 +75,7 @@ class Run:
         self.on_registered: Callable[[], object] = _nothing
         self.main: asyncio.Task[Any] | None = None
         self.outstanding: Callable[[], int] | None = None
+        self.release: Callable[[], object] | None = None
         self.steps = 0
         self.room_bytes = MAX_STORED_BYTES - recorded.stored_bytes
         self._places = recorded.places

@@ -14,7 +14,7 @@ from typing import Any, Final
 from flarebed.bindings.codec import decode
 from flarebed.bindings.ecma import order_keys
 from flarebed.bindings.ecma_date import date_to_iso
-from flarebed.bindings.values import UNDEFINED, ArrayBuffer, BigInt, Date, Error, View
+from flarebed.bindings.values import UNDEFINED, ArrayBuffer, BigInt, Boxed, Date, Error, SparseArray, View
 from flarebed.bindings.workflows import history, retry
 from flarebed.bindings.workflows.history import Stage
 from flarebed.bindings.workflows.journal import Instance
@@ -179,6 +179,10 @@ def _describe(value: Any) -> Any:
         return f"[{value.kind}({value.byte_length} bytes)]"
     if isinstance(value, list):
         return [_or(None, _describe(item)) for item in value]
+    if isinstance(value, Boxed):
+        return _describe(value.value)
+    if isinstance(value, SparseArray):
+        return [_or(None, _describe(value.members.get(str(index), None))) for index in range(value.length)]
     if isinstance(value, dict | Error):
         members = order_keys(value) if isinstance(value, dict) else value.properties
         described = {key: _describe(member) for key, member in members.items()}

@@ -16,7 +16,7 @@ import apsw
 
 from flarebed.bindings.clock import Timer
 from flarebed.bindings.codec import decode, encode
-from flarebed.bindings.dispatch import WorkflowStep
+from flarebed.bindings.dispatch import WorkerLostError, WorkflowStep
 from flarebed.bindings.errors import JsError
 from flarebed.bindings.kind import Surroundings
 from flarebed.bindings.values import Date
@@ -24,6 +24,7 @@ from flarebed.bindings.workflows import errors, retention, rollback, timeline, v
 from flarebed.bindings.workflows.hibernation import Hibernation
 from flarebed.bindings.workflows.journal import SCHEMA, Instance, Journal, Recorded, RestartPoint, Retention
 from flarebed.bindings.workflows.outcome import shown_output
+from flarebed.bindings.workflows.payload import encoded_payload
 from flarebed.bindings.workflows.run import ROLLING_BACK, Host, Run
 from flarebed.bindings.workflows.schedule import Schedules
 from flarebed.bindings.workflows.spec import WorkflowSpec
@@ -31,9 +32,6 @@ from flarebed.bindings.workflows.spec import WorkflowSpec
 DEFAULT_STEP_LIMIT = 10_000
 DEFAULT_CONCURRENCY = 1_000
 """Runs at a time, those that only sleep or wait not counted; further instances stay queued, where they cost nothing."""
-
-MAX_PAYLOAD_BYTES = 1 << 20
-"""Of params, and of an event: https://developers.cloudflare.com/workflows/reference/limits/"""
 
 _STARTED_AT_ONCE = 100
 _LOSS_PAUSE_MS = 1_000
@@ -81,7 +79,7 @@ class Workflow:
     async def create(self, wanted: Sequence[tuple[str, Any, Retention]]) -> list[bool]:
         """Instances by id and params; for each whether it was created, which it is not if the id is taken."""
         what = "The payload of a Workflow instance"
-        rows = [(instance_id, _payload(params, what), kept) for instance_id, params, kept in wanted]
+        rows = [(instance_id, encoded_payload(params, what), kept) for instance_id, params, kept in wanted]
         now_ms = self._clock.now_ms()
         keys = [self._journal.create(instance_id, params, now_ms, kept) for instance_id, params, kept in rows]
         await self._written()
@@ -169,7 +167,7 @@ class Workflow:
 
     async def send_event(self, instance_id: str, event_type: str, payload: Any) -> None:
         """The event goes to the first wait for its type, now or later."""
-        encoded, key = _payload(payload, "The payload of an event"), self._key(instance_id)
+        encoded, key = encoded_payload(payload, "The payload of an event"), self._key(instance_id)
         self._journal.add_event(key, event_type, encoded, self._clock.now_ms())
         self._journal.wake_for(key, event_type)
         if self._owned and instance_id in self._runs:
@@ -312,14 +310,27 @@ class Workflow:
         run.main.add_done_callback(lambda task: self._ended(instance_id, task))
 
     async def _drive(self, run: Run, instance: Instance) -> None:
-        with run.unless_lost():
-            await self._driven(run, instance)
+        try:
+            with run.unless_lost():
+                await self._driven(run, instance)
+        except WorkerLostError:
+            self._runs[run.id].stop()
+            self._clock.call_later(_LOSS_PAUSE_MS, self._again, run.key)
+
+    def _again(self, key: int) -> None:
+        """Go on from what is on disk: the attempts in progress were interrupted."""
+        if self._owned and self._recovery is None:
+            self._journal.requeue(self._clock.now_ms(), key)
+            self._start_soon()
 
     async def _driven(self, run: Run, instance: Instance) -> None:
         if instance.rollback is not None:
-            await rollback.replay(run, self._work(run, instance))
-            if run.live:
-                await self._roll_back(run)
+            replay = await rollback.replay(run, self._work(run, instance))
+            try:
+                if run.live:
+                    await self._roll_back(run)
+            finally:
+                replay.cancel()
             return
         try:
             output = encode(await self._work(run, instance), over_rpc=True)
@@ -357,7 +368,7 @@ class Workflow:
         failed.phase = ROLLING_BACK
         failed.stop()
         run = Run(self._host, failed.key, failed.id, self._journal.take_up(failed.key))
-        run.phase, run.undos, run.main = ROLLING_BACK, failed.undos, main
+        run.phase, run.undos, run.main, run.release = ROLLING_BACK, failed.undos, main, failed.release
         self._runs[run.id] = run
         await rollback.roll_back(run)
 
@@ -369,6 +380,8 @@ class Workflow:
             error = {"message": str(defect), "name": "WorkflowInternalError"}
             self._journal.end_run(run.key, "errored", self._clock.now_ms(), error=error)
         run.stop()  # also what run() did not wait for
+        if run.release is not None:
+            run.release()
         self._hibernation.rise(run)
         self._start_soon()
 
@@ -383,11 +396,3 @@ class Workflow:
         for run in runs:
             if run.tasks():
                 self._around.log("warn", f'Workflow instance "{run.id}" goes on although it was cancelled.')
-
-
-def _payload(value: Any, what: str) -> bytes:
-    """Encoded, if it is not more than production takes."""
-    encoded = encode(value, over_rpc=True)
-    if len(encoded) > MAX_PAYLOAD_BYTES:
-        raise errors.payload_too_large(what)
-    return encoded

@@ -11,6 +11,7 @@ class Stub:
 
     __slots__ = ("call",)
     js_tag = "RpcStub"
+    clone_error = "RpcStub cannot be serialized in this context."
 
     def __init__(self, call: Callable[..., Awaitable[Any]]) -> None:
         self.call = call

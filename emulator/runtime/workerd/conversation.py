@@ -5,6 +5,7 @@ Each side numbers what the other may call (0 is what the exchange is about) and 
     {"id": 1, "call": [0, "run", [...]]}      call a method, or with null in its place the function itself
     {"id": 1, "value": ...}                   the answer to a call, or
     {"id": 1, "error": ...}
+    {"quiet": 1}                              say so when nothing is left to do; the answer is the same line
 
 All that happens in one conversation happens in one request context of workerd; ending it ends that.
 """
@@ -18,12 +19,13 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import partial
 from typing import Any
 
-from flarebed.bindings.clock import Clock
+from flarebed.bindings.dispatch import WorkerLostError
 from flarebed.bindings.errors import JsError
 from flarebed.bindings.values import Function
 from flarebed.emulator.runtime.stub import Stub
 from flarebed.emulator.runtime.workerd import wire
 from flarebed.emulator.runtime.workerd.http_client import LOST, Headers, HttpClient
+
 
 Way = Callable[[AsyncIterator[bytes]], Awaitable[AsyncIterator[bytes]]]
 """Takes our lines to the other side, and gives its lines (in chunks)."""
@@ -54,55 +56,44 @@ async def answering(root: Any, chunks: AsyncIterator[bytes], loop: asyncio.Abstr
             yield line
 
 
-class Attention:
-    """Whether it is workerd's turn in a run: as long as it is, that is an operation outside for the clock.
+class Listener:
+    """Hears of what goes on in a conversation; `attention.py` has one that keeps account."""
 
-    It is, unless the run waits for our answers (a step that sleeps, say) and none of its functions is being called.
-    """
+    def called(self, change: int) -> None:
+        """The other side has called us (+1), or has been answered (-1)."""
 
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
-        self._asked = 0
-        self._asking = -1  # the call of the run itself
-        self._counts = 0
+    def calling(self, change: int) -> None:
+        """We call the other side, or have been answered."""
 
-    def __enter__(self) -> Attention:
-        self._settle()
-        return self
+    def quiet(self, number: int) -> None:
+        """Nothing was left to do there when it had heard `ask_for_quiet(number)`."""
 
-    def __exit__(self, *_: object) -> None:
-        self._clock.outside -= self._counts
-        self._counts = 0
 
-    def asked(self, change: int) -> None:
-        """The run has called us, or has been answered."""
-        self._asked += change
-        self._settle()
-
-    def asking(self, change: int) -> None:
-        """A function of the run's is called, or has returned."""
-        self._asking += change
-        self._settle()
-
-    def _settle(self) -> None:
-        counts = int(self._asking > 0 or not self._asked)
-        self._clock.outside += counts - self._counts
-        self._counts = counts
+def _lost() -> Exception:
+    return JsError(LOST)
 
 
 class Conversation:
     """Use it as `async with`: left by an exception, it hangs up."""
 
     def __init__(
-        self, way: Way, loop: asyncio.AbstractEventLoop, attention: Attention | None = None, root: Any = None
+        self,
+        way: Way,
+        loop: asyncio.AbstractEventLoop,
+        listener: Listener | None = None,
+        root: Any = None,
+        lost: Callable[[], Exception] = _lost,
     ) -> None:
-        """`root` has the methods that the other side's calls of 0 are for."""
+        """`root` has the methods that the other side's calls of 0 are for; `lost` is raised if that side is gone."""
         self._way = way
         self._loop = loop
-        self._attention = attention
+        self._lost = lost
         self.is_shared = False
         """Whether one side has a function of the other's."""
-        self._outgoing: asyncio.Queue[bytes | None] = asyncio.Queue()
+        self._listener = listener or Listener()
+        self._said: list[bytes] = []
+        self._more: asyncio.Future[None] | None = None
+        self._is_over = False
         self._numbers = itertools.count(1)
         self._exports: dict[int, Any] = {0: root}
         self._waiting: dict[int, asyncio.Future[Any]] = {}
@@ -110,29 +101,47 @@ class Conversation:
         self._reading: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Conversation:
-        self._reading = self._loop.create_task(self._read())
+        self.open()
         return self
 
     async def __aexit__(self, kind: object, error: object, traceback: object) -> None:
-        self._outgoing.put_nowait(None)
+        if error is None:
+            self.close()
+        else:
+            self.hang_up()
+
+    def open(self) -> None:
+        self._reading = self._loop.create_task(self._read())
+
+    def close(self) -> None:
+        """All has been said."""
+        self._is_over = True
+        self._wake()
         for task in list(self._tasks):
             task.cancel()
-        if error is not None and self._reading is not None:
+
+    def hang_up(self) -> None:
+        """Whatever the other side does on behalf of this is to end."""
+        self.close()
+        if self._reading is not None:
             self._reading.cancel()
 
     async def call(self, target: int, method: str | None, *arguments: Any) -> Any:
-        """What the other side's function returns; raises the JsError that it throws."""
+        """What the other side's function returns.
+
+        Raises the JsError that it throws.
+        """
+        if self._is_over:
+            raise self._lost()
         number = next(self._numbers)
         answer = self._waiting[number] = self._loop.create_future()
-        self._say({"id": number, "call": [target, method, wire.to_wire(arguments, self.export)]})
-        if self._attention is not None:
-            self._attention.asking(+1)
+        self._say({"id": number, "call": [target, method, wire.to_wire([*arguments], self.export)]})
+        self._listener.calling(+1)
         try:
             return await answer
         finally:
             del self._waiting[number]
-            if self._attention is not None:
-                self._attention.asking(-1)
+            self._listener.calling(-1)
 
     def function(self, number: int) -> Stub:
         """A function of the other side."""
@@ -146,13 +155,32 @@ class Conversation:
         self._exports[number] = value
         return number
 
+    def ask_for_quiet(self, number: int) -> None:
+        self._say({"quiet": number})
+
+    # What is said
+
     def _say(self, line: dict[str, Any]) -> None:
-        self._outgoing.put_nowait(wire.dumps(line).encode() + b"\n")
+        self._said.append(wire.encoded(line))
+        self._wake()
+
+    def _wake(self) -> None:
+        more, self._more = self._more, None
+        if more is not None and not more.done():
+            more.set_result(None)
 
     async def lines(self) -> AsyncIterator[bytes]:
-        """What we say."""
-        while (line := await self._outgoing.get()) is not None:
-            yield line
+        """What we say; all of one turn of the loop goes together."""
+        while True:
+            while not self._said:
+                if self._is_over:
+                    return
+                self._more = self._loop.create_future()
+                await self._more
+            said, self._said = self._said, []
+            yield b"\n".join([*said, b""])
+
+    # What is heard
 
     async def _read(self) -> None:
         try:
@@ -164,18 +192,21 @@ class Conversation:
         except ConnectionError:
             pass
         finally:
+            self._is_over = True
+            self._wake()
             for waiting in self._waiting.values():
                 if not waiting.done():
-                    waiting.set_exception(JsError(LOST))
-            self._outgoing.put_nowait(None)
+                    waiting.set_exception(self._lost())
 
     def _heard(self, line: dict[str, Any]) -> None:
         if "call" in line:
-            if self._attention is not None:
-                self._attention.asked(+1)
+            self._listener.called(+1)
             task = self._loop.create_task(self._answer(line["id"], *line["call"]))
             self._tasks.add(task)
             task.add_done_callback(self._answered)
+            return
+        if "quiet" in line:
+            self._listener.quiet(line["quiet"])
             return
         waiting = self._waiting.get(line["id"])
         if waiting is None or waiting.done():
@@ -187,15 +218,18 @@ class Conversation:
 
     def _answered(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
-        if self._attention is not None:
-            self._attention.asked(-1)
+        self._listener.called(-1)
+        if not task.cancelled() and (defect := task.exception()) is not None:
+            self._loop.call_exception_handler({"message": "A call from workerd failed", "exception": defect})
 
-    async def _answer(self, number: int, target: int, method: str | None, arguments: list[Any]) -> None:
+    async def _answer(self, number: int, target: int, method: str | None, arguments: Any) -> None:
         try:
             function = _method(self._exports[target], method)
             value = await function(*wire.from_wire(arguments, self.function))
         except JsError as error:
             self._say({"id": number, "error": wire.error_to_wire(error, self.export)})
+        except WorkerLostError:
+            pass
         else:
             self._say({"id": number, "value": wire.to_wire(value, self.export)})
 

@@ -17,9 +17,10 @@ from flarebed.bindings.queues.binding import delivery_of
 from flarebed.emulator.config.model import Config
 from flarebed.emulator.runtime.http import IncomingRequest, OutgoingResponse, ScheduledOutcome
 from flarebed.emulator.runtime.services import Services
+from flarebed.emulator.runtime.workerd import runs
 from flarebed.emulator.runtime.workerd.bundled import Bundled
 from flarebed.emulator.runtime.workerd.bundler import bundle
-from flarebed.emulator.runtime.workerd.conversation import Attention, Conversation, over
+from flarebed.emulator.runtime.workerd.conversation import Conversation, over
 from flarebed.emulator.runtime.workerd.front import Front
 from flarebed.emulator.runtime.workerd.http_client import whole
 from flarebed.emulator.runtime.workerd.queues import DELIVER, take, to_deliver
@@ -93,9 +94,8 @@ class JavaScriptWorker:
         return JsError((await self._workerd.output.thrown()).partition("\n    at ")[0])
 
     async def run_workflow(self, class_name: str, event: Any, step: Any) -> Any:
-        with Attention(self._clock) as attention:
-            async with self._conversation(attention) as conversation:
-                return await conversation.call(0, "run", class_name, event, conversation.export(step))
+        way = over(self._workerd.control, self._path, _CONTROL)
+        return await runs.run(way, self._clock, class_name, event, step)
 
     def workflow_classes(self) -> frozenset[str]:
         """Those of the config that the main module exports; workerd knows whether they are WorkflowEntrypoints."""
@@ -104,10 +104,5 @@ class JavaScriptWorker:
         return frozenset(spec.class_name for spec in wanted if spec.class_name in self._bundled.exports)
 
     async def _order(self, method: str, *arguments: Any) -> Any:
-        async with self._conversation() as conversation:
+        async with Conversation(over(self._workerd.control, self._path, _CONTROL), self._loop) as conversation:
             return await conversation.call(0, method, *arguments)
-
-    def _conversation(self, attention: Attention | None = None) -> Conversation:
-        """With our own Worker, about this one."""
-        way = over(self._workerd.control, self._path, _CONTROL)
-        return Conversation(way, self._loop, attention)

@@ -1,16 +1,22 @@
-"""Workflows behind workerd's own binding (`cloudflare-internal:workflows-api`), whose calls `js/control.js` hands on:
-POST /<method> with the arguments, answered by the value or the error.
+"""Workflows behind workerd's own binding (`cloudflare-internal:workflows-api`), whose calls `js/workflows.js` hands on:
+POST /<method> with the arguments, answered by the value or the error; for a subscription by a line for each event.
 """
 
 from __future__ import annotations
 
 import json
-from typing import Any
+from collections.abc import AsyncIterator
+from typing import Any, Final
 
 from flarebed.bindings.errors import JsError
+from flarebed.bindings.values import ArrayBuffer
 from flarebed.bindings.workflows.binding import InstanceImpl, WorkflowImpl
+from flarebed.bindings.workflows.subscription import WorkflowSubscription
 from flarebed.emulator.runtime.workerd import wire
 from flarebed.emulator.runtime.workerd.host import Adapter, Answered, Asked
+
+_OF_WORKFLOW: Final = frozenset({"create", "createBatch", "deleteBatch", "get"})
+_LINES: Final = (("content-type", "application/jsonl"),)
 
 
 def adapter(workflow: WorkflowImpl) -> Adapter:
@@ -19,18 +25,41 @@ def adapter(workflow: WorkflowImpl) -> Adapter:
         try:
             value = await _call(workflow, method, *arguments)
         except JsError as error:
-            return _answered({"error": wire.error_to_wire(error, wire.no_function)})
-        return _answered({"value": wire.to_wire(_plain(value), wire.no_function)})
+            return Answered(body=_thrown(error))
+        if isinstance(value, WorkflowSubscription):
+            return Answered(body=_events(value), headers=_LINES)
+        return Answered(body=_given(_plain(value)))
 
     return answer
 
 
 async def _call(workflow: WorkflowImpl, method: str, *arguments: Any) -> Any:
-    match method:
-        case "create" | "createBatch" | "deleteBatch" | "get":
-            return await getattr(workflow, method)(*arguments)
-    instance = await workflow.get(arguments[0])
+    if method in _OF_WORKFLOW:
+        return await getattr(workflow, method)(*arguments)
+    instance = InstanceImpl(arguments[0], workflow._workflow)
     return await getattr(instance, method)(*arguments[1:])
+
+
+async def _events(subscription: WorkflowSubscription) -> AsyncIterator[bytes]:
+    while True:
+        try:
+            following = await subscription.next()
+        except JsError as error:
+            yield _thrown(error) + b"\n"
+            return
+        yield await _told(following) + b"\n"
+        if following["done"]:
+            return
+
+
+async def _told(following: dict[str, Any]) -> bytes:
+    """A step's output that is a stream goes as bytes."""
+    event = following["value"]
+    stream = event.get("output") if isinstance(event, dict) else None
+    if not hasattr(stream, "__aiter__"):
+        return _given(following)
+    content = ArrayBuffer(b"".join([chunk async for chunk in stream]))
+    return _given({"done": False, "value": {**event, "output": content}, "isStream": True})
 
 
 def _plain(value: Any) -> Any:
@@ -43,5 +72,9 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _answered(answer: dict[str, Any]) -> Answered:
-    return Answered(body=wire.dumps(answer).encode())
+def _given(value: Any) -> bytes:
+    return wire.encoded({"value": wire.to_wire(value, wire.no_function)})
+
+
+def _thrown(error: JsError) -> bytes:
+    return wire.encoded({"error": wire.error_to_wire(error, wire.no_function)})

@@ -3,10 +3,17 @@ import { WorkflowEntrypoint } from "cloudflare:workers";
 import { NonRetryableError } from "cloudflare:workflows";
 import { revive, shown, thrownText } from "./values.js";
 
-const POLL_MS = 10;
-const PATIENCE_MS = 15_000;
 const plays = new Map(); // by instance id: the question, what its run() noted, the gates that are open
-const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+const time = { clock: "", nowMs: 0 }; // of flarebed's virtual time: a URL that answers when so many ms have passed
+const now = () => (time.clock ? time.nowMs : Date.now());
+const pollMs = () => (time.clock ? 25 : 10);
+const patienceMs = () => (time.clock ? 4_000 : 15_000);
+
+async function pause(ms) {
+  if (!time.clock) return new Promise((resolve) => setTimeout(resolve, ms));
+  time.nowMs = Number(await (await fetch(`${time.clock}/${ms}`)).text());
+}
+
 const BUILT_IN = { Error, TypeError, RangeError, SyntaxError, ReferenceError, EvalError, URIError };
 
 function errorOf([name, message = ""]) {
@@ -27,7 +34,13 @@ class Play {
     this.eventIds = [];
   }
 
-  value = (given) => revive(given, { $id: (suffix) => this.id + suffix, $calls: (behaviours) => this.callback(behaviours) });
+  value = (given) =>
+    revive(given, {
+      $id: (suffix) => this.id + suffix,
+      $calls: (behaviours) => this.callback(behaviours),
+      $ahead: (ms) => new Date(now() + ms),
+      $aheadMs: (ms) => now() + ms,
+    });
 
   callback(behaviours) {
     let calls = 0;
@@ -44,7 +57,7 @@ class Play {
   }
 
   async gate(name) {
-    while (!this.open.has(name)) await pause(POLL_MS);
+    while (!this.open.has(name)) await pause(pollMs());
   }
 
   async tried(step, op) {
@@ -91,7 +104,7 @@ class Play {
 
   async until(env, wanted) {
     let seen = "";
-    for (const from = Date.now(); Date.now() - from < PATIENCE_MS; await pause(POLL_MS)) {
+    for (const from = now(); now() - from < patienceMs(); await pause(pollMs())) {
       seen = (await (await env.FLOW.get(this.id)).status()).status;
       if (wanted.includes(seen)) return seen;
     }
@@ -137,7 +150,8 @@ export class Flow extends WorkflowEntrypoint {
 
 export default {
   async fetch(request, env) {
-    const { question, id } = await request.json();
+    const { question, id, clock = "", nowMs } = await request.json();
+    Object.assign(time, { clock, nowMs });
     const play = new Play(question, id);
     plays.set(id, play);
     const answers = [];

@@ -3,38 +3,40 @@
 //
 // `env` has a Worker as "worker:<name>", and its entrypoints as "entrypoint:<name>:<entrypoint>".
 
-import { RpcTarget, WorkerEntrypoint } from "cloudflare:workers";
+import { RpcTarget } from "cloudflare:workers";
 import { Conversation } from "./conversation.js";
 import { deliver } from "./queues.js";
-import { fromWire, toWire } from "./wire.js";
+
+export { WorkflowBinding } from "./workflows.js";
 
 export { D1Binding } from "./d1.js";
 
 // What a run gets as `step`. Its methods are those of the engine's step object.
 class Step extends RpcTarget {
-  #conversation;
-  #target;
+  #ask;
 
-  constructor(conversation, target) {
+  constructor(ask) {
     super();
-    this.#conversation = conversation;
-    this.#target = target;
+    this.#ask = ask;
   }
 
+  // The function of a rollback outlives the call that brought it, of all that calls bring.
   do(...args) {
-    return this.#conversation.call(this.#target, "do", args);
+    const options = args.at(-1);
+    const rollback = typeof options === "object" ? options?.rollback : undefined;
+    return this.#ask("do", args, rollback);
   }
 
   sleep(...args) {
-    return this.#conversation.call(this.#target, "sleep", args);
+    return this.#ask("sleep", args);
   }
 
   sleepUntil(...args) {
-    return this.#conversation.call(this.#target, "sleepUntil", args);
+    return this.#ask("sleepUntil", args);
   }
 
   waitForEvent(...args) {
-    return this.#conversation.call(this.#target, "waitForEvent", args);
+    return this.#ask("waitForEvent", args);
   }
 }
 
@@ -54,7 +56,8 @@ class Orders {
   }
 
   run(entrypoint, event, step) {
-    return this.#env[`entrypoint:${this.#name}:${entrypoint}`].run(event, new Step(this.conversation, step));
+    const ask = (method, args, kept) => this.conversation.call(step, method, args, (value) => value === kept);
+    return this.#env[`entrypoint:${this.#name}:${entrypoint}`].run(event, new Step(ask));
   }
 
   #worker() {
@@ -62,74 +65,15 @@ class Orders {
   }
 }
 
-// What workerd's own binding of Workflows calls (src/cloudflare/internal/workflows-api.ts).
-export class WorkflowBinding extends WorkerEntrypoint {
-  getInstance(id) {
-    return this.#ask("get", id);
-  }
-
-  deleteInstance(id) {
-    return this.#ask("delete", id);
-  }
-
-  deleteBatch({ instances }) {
-    return this.#ask("deleteBatch", instances);
-  }
-
-  create(...args) {
-    return this.#ask("create", ...args);
-  }
-
-  createBatch(...args) {
-    return this.#ask("createBatch", ...args);
-  }
-
-  pause(...args) {
-    return this.#ask("pause", ...args);
-  }
-
-  resume(...args) {
-    return this.#ask("resume", ...args);
-  }
-
-  terminate(...args) {
-    return this.#ask("terminate", ...args);
-  }
-
-  restart(...args) {
-    return this.#ask("restart", ...args);
-  }
-
-  status(...args) {
-    return this.#ask("status", ...args);
-  }
-
-  sendEvent(...args) {
-    return this.#ask("sendEvent", ...args);
-  }
-
-  async #ask(method, ...args) {
-    const host = this.env[this.ctx.props.service];
-    const body = JSON.stringify(args.map((argument) => toWire(argument, uncloneable)));
-    const response = await host.fetch(`http://workflow/${method}`, { method: "POST", body });
-    const { value, error } = await response.json();
-    if (error) throw fromWire(error);
-    return fromWire(value);
-  }
-}
-
-function uncloneable(value) {
-  throw new DOMException(`${value} could not be cloned.`, "DataCloneError");
-}
-
 export default {
-  async fetch(request, env, ctx) {
+  // Without waitUntil: when flarebed hangs up, all of this ends at once, and so does what it has called.
+  async fetch(request, env) {
     const [name, what] = new URL(request.url).pathname.slice(1).split("/").map(decodeURIComponent);
     if (what === "queue") return deliver(request, env[`worker:${name}`]);
     const { readable, writable } = new IdentityTransformStream();
     const orders = new Orders(env, name);
     orders.conversation = new Conversation(writable, orders);
-    ctx.waitUntil(orders.conversation.listen(request.body));
+    orders.conversation.listen(request.body).catch(() => {});
     return new Response(readable);
   },
 };

@@ -8,6 +8,7 @@ export class Conversation {
   #count = 0;
   #exports = new Map();
   #waiting = new Map();
+  #lines = "";
   #shared = false;
   #ended = false;
   #stub;
@@ -26,11 +27,12 @@ export class Conversation {
 
   // Until the other side has said all. If it is gone, so is this request.
   async listen(readable) {
+    const reader = readable.getReader();
     const decoder = new TextDecoder();
     let rest = "";
     try {
-      for await (const chunk of readable) {
-        const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
+      for (let read = await reader.read(); !read.done; read = await reader.read()) {
+        const lines = (rest + decoder.decode(read.value, { stream: true })).split("\n");
         rest = lines.pop();
         for (const line of lines) this.#heard(JSON.parse(line));
       }
@@ -46,13 +48,14 @@ export class Conversation {
     await this.#writer.close();
   }
 
-  // The answer of the other side's method or, with null in its place, function.
-  call(target, method, args) {
-    return new Promise((resolve, reject) => {
-      const id = ++this.#count;
-      this.#waiting.set(id, { resolve, reject });
-      this.#say({ id, call: [target, method, args.map((argument) => this.#toWire(argument))] });
-    });
+  // The answer of the other side's method or, with null in its place, function. It may call those functions among
+  // `args` that it `keeps` for as long as this goes on, the others until it has answered.
+  call(target, method, args, keeps = () => true) {
+    const id = ++this.#count;
+    const lent = [];
+    const given = toWire(args, (value) => (keeps(value) ? this.#export(value) : this.#lend(value, lent)));
+    this.#say({ id, call: [target, method, given] });
+    return new Promise((resolve, reject) => this.#waiting.set(id, { resolve, reject, lent }));
   }
 
   // A number for a function. One that came through a call of workerd's would be over with that call.
@@ -63,42 +66,60 @@ export class Conversation {
     return id;
   }
 
-  #import(id) {
+  #lend(value, lent) {
+    const id = ++this.#count;
+    this.#exports.set(id, value);
+    lent.push(id);
+    return id;
+  }
+
+  #import = (id) => {
     this.#shared = true;
     return this.#stub((method, args) => this.call(id, method, args));
-  }
-
-  #toWire(value) {
-    return toWire(value, (exported) => this.#export(exported));
-  }
-
-  #fromWire(value) {
-    return fromWire(value, (id) => this.#import(id));
-  }
+  };
 
   #say(line) {
-    return this.#writer.write(this.#encoder.encode(JSON.stringify(line) + "\n"));
+    if (!this.#lines) queueMicrotask(() => this.#send());
+    this.#lines += `${JSON.stringify(line)}\n`;
+  }
+
+  // Whoever does not listen any more ends this request.
+  #send() {
+    const lines = this.#lines;
+    this.#lines = "";
+    this.#writer.write(this.#encoder.encode(lines)).catch(() => {});
   }
 
   #heard(line) {
     if ("call" in line) {
       this.#answer(line.id, ...line.call);
-      return;
+    } else if ("quiet" in line) {
+      this.#quiet(line.quiet);
+    } else {
+      const { resolve, reject, lent } = this.#waiting.get(line.id);
+      this.#waiting.delete(line.id);
+      for (const id of lent) this.#exports.delete(id);
+      if ("error" in line) reject(fromWire(line.error, this.#import));
+      else resolve(fromWire(line.value, this.#import));
     }
-    const { resolve, reject } = this.#waiting.get(line.id);
-    this.#waiting.delete(line.id);
-    if ("error" in line) reject(this.#fromWire(line.error));
-    else resolve(this.#fromWire(line.value));
   }
 
   async #answer(id, target, method, args) {
+    const said = (value) => toWire(value, (each) => this.#export(each));
     try {
       const called = this.#exports.get(target);
-      const values = args.map((argument) => this.#fromWire(argument));
+      const values = fromWire(args, this.#import);
       const value = await (method === null ? called(...values) : called[method](...values));
-      await this.#say({ id, value: this.#toWire(value) });
+      this.#say({ id, value: said(value) });
+      value?.[Symbol.dispose]?.(); // what it holds keeps the Worker's context alive
     } catch (error) {
-      await this.#say({ id, error: this.#toWire(error) });
+      this.#say({ id, error: said(error) });
     }
+  }
+
+  // A timer fires when all that is ready in this process has been done.
+  async #quiet(number) {
+    await scheduler.wait(0);
+    this.#say({ quiet: number });
   }
 }
