@@ -4,7 +4,7 @@
     .venv/bin/python scripts/examples.py CHECKOUT
 
 Each is copied to a temporary folder and served, unmodified, by `flarebed dev`. The environment needs the packages that
-they list: fastapi and jinja2 for 03, pillow for 12, django for 18.
+they list: fastapi and jinja2 for 03, pillow for 12, pygments for 13, django for 18. 13 needs workerd and esbuild too.
 """
 
 from __future__ import annotations
@@ -99,6 +99,14 @@ def image_gen(ask: Ask) -> None:
         expect((answer.status, answer.content_type, answer.body[:8]), (200, "image/png", b"\x89PNG\r\n\x1a\n"))
 
 
+def pygments(ask: Ask) -> None:
+    """The TypeScript Worker's page, highlighted by the Python Worker."""
+    answer = ask("/")
+    expect((answer.status, answer.content_type), (200, "text/html"))
+    expect("<strong>Language Detected:</strong> TypeScript" in answer.text, True)
+    expect('<span class="k">async</span>' in answer.text, True)
+
+
 def django(ask: Ask) -> None:
     expect(ask("/"), Answer(200, JSON, b'{"message": "Hello from Django on Cloudflare Workers!"}'))
 
@@ -111,8 +119,13 @@ EXAMPLES: dict[str, Callable[[Ask], None]] = {
     "08-cron": cron,
     "10-workflows": workflows,
     "12-image-gen": image_gen,
+    "13-js-api-pygments": pygments,
     "18-django": django,
 }
+
+
+CONFIGS = {"13-js-api-pygments": ("ts/wrangler.jsonc", "py/wrangler.jsonc")}
+"""Examples of several Workers; requests go to the first."""
 
 
 def free_port() -> int:
@@ -124,7 +137,8 @@ def free_port() -> int:
 @contextlib.contextmanager
 def serving(folder: Path) -> Iterator[Ask]:
     port = free_port()
-    command = [str(FLAREBED), "dev", "--port", str(port)]
+    configs = [word for config in CONFIGS.get(folder.name, ()) for word in ("-c", config)]
+    command = [str(FLAREBED), "dev", "--port", str(port), *configs]
     with (folder / "flarebed.log").open("wb") as log:
         process = subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT)
     try:

@@ -6,6 +6,7 @@ Runs in the Workers' process, at each start, so that a change of a config is a r
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Iterable, Sequence
 from itertools import chain
 
@@ -18,6 +19,7 @@ from flarebed.emulator.runtime.http import WorkerError
 from flarebed.emulator.runtime.python.modules import HostModules
 from flarebed.emulator.runtime.python.promise import thrown_by
 from flarebed.emulator.runtime.python.tracebacks import worker_frames
+from flarebed.emulator.runtime.registry import Registry, default_folder
 from flarebed.emulator.supervisor.launch import Launch, Project
 from flarebed.emulator.supervisor.named_output import named
 from flarebed.emulator.supervisor.options import read_configs, state_folder
@@ -41,6 +43,7 @@ async def open_project(launch: Launch, loop: asyncio.AbstractEventLoop, log: Log
             synchronous=launch.synchronous,
             modes=Modes(**launch.modes),
             presence=presence,
+            registry=Registry(default_folder(os.environ)),
         )
     except (UserError, WorkerError):
         presence.leave()
