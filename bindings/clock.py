@@ -118,6 +118,20 @@ class Clock:
         finally:
             self.outside -= 1
 
+    @contextmanager
+    def operation_inside(self) -> Iterator[None]:
+        """While the block runs, an operation outside that waits for it does not count."""
+        counted = int(self.outside > 0)
+        self.outside -= counted
+        try:
+            yield
+        finally:
+            self.outside += counted
+
+    def is_idle_outside(self) -> bool:
+        """Whether nothing is under way beyond the loop (an operation may end while what it waited for goes on)."""
+        return self.outside <= 0
+
     def next_ms(self) -> float | None:
         """When the next entry is due, or None."""
         while self._heap and self._heap[0][2].cancelled:

@@ -116,7 +116,7 @@ class Group:
 
         for app in self.apps:
             if isinstance(app.worker, PythonWorker):
-                server = PeerServer(app.config.name, app.worker, self.registry, self._loop)
+                server = PeerServer(app.config.name, app.worker, self.registry, app.worker.services.clock)
                 self._called.append(server)
                 await server.listen()
 

@@ -6,10 +6,12 @@ Each Worker that runs has a socket in the registry. A request goes there as HTTP
 
 from __future__ import annotations
 
-import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping, Sequence
+import os
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, Protocol
 
 from flarebed.bindings.clock import Clock
@@ -130,25 +132,42 @@ class Call:
 class _Called:
     """What a caller's conversation is about."""
 
-    def __init__(self, worker: Callee, target: Target) -> None:
+    def __init__(self, worker: Callee, target: Target, watched: Callable[[], AbstractContextManager[None]]) -> None:
         self._worker = worker
         self._target = target
+        self._watched = watched
 
     async def call(self, path: Sequence[str], arguments: Sequence[Any]) -> Any:
-        return await self._worker.call(self._target, path, arguments)
+        with self._watched():
+            return await self._worker.call(self._target, path, arguments)
 
 
-def called(
-    worker: Callee, target: Target, chunks: AsyncIterator[bytes], loop: asyncio.AbstractEventLoop
-) -> AsyncIterator[bytes]:
+def called(worker: Callee, given: Given, chunks: AsyncIterator[bytes], clock: Clock) -> AsyncIterator[bytes]:
     """The other end of `Peers.call`: what a Worker answers."""
-    return answering(_Called(worker, target), chunks, loop)
+    return answering(_Called(worker, given.target, partial(watched, given, clock)), chunks, clock.loop)
 
 
-def target_of(header: str) -> tuple[Target, Mapping[str, Any]]:
-    """What the header says, and the rest of what stands in it: `url` or `rpc`."""
-    given = json.loads(header)
-    return Target(given.get("entrypoint"), given.get("props")), given
+def watched(given: Given, clock: Clock) -> AbstractContextManager[None]:
+    """While a call is answered. A caller in this process waits for what this process does."""
+    return clock.operation_inside() if given.process == os.getpid() else nullcontext()
+
+
+@dataclass(frozen=True)
+class Given:
+    """What the header of a call says: whom it is for, whether it is a conversation, else the request's URL. `process`
+    is the caller's.
+    """
+
+    target: Target
+    url: str
+    is_conversation: bool
+    process: int
+
+    @classmethod
+    def read(cls, header: str) -> Given:
+        given = json.loads(header)
+        target = Target(given.get("entrypoint"), given.get("props"))
+        return cls(target, given.get("url", "http://localhost/"), "rpc" in given, given.get("from", 0))
 
 
 def thrown_header(error: JsError) -> tuple[str, str]:
@@ -156,7 +175,7 @@ def thrown_header(error: JsError) -> tuple[str, str]:
 
 
 def _header(target: Target, **rest: Any) -> str:
-    return json.dumps({"entrypoint": target.entrypoint, "props": target.props, **rest})
+    return json.dumps({"entrypoint": target.entrypoint, "props": target.props, "from": os.getpid(), **rest})
 
 
 def _no_function(_: Any) -> Any:

@@ -66,7 +66,7 @@ class Mover:
             await self._turn()
             if self._loop._ready:  # type: ignore[attr-defined]
                 continue
-            if not self.clock.outside:
+            if self.clock.is_idle_outside():
                 return
             await self._turn(_OUTSIDE_POLL_S)
 

@@ -5,16 +5,17 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
+from flarebed.bindings.clock import Clock
 from flarebed.bindings.errors import JsError
 from flarebed.emulator.runtime import whole
 from flarebed.emulator.runtime.http import IncomingRequest, OutgoingResponse, Target, WorkerError
-from flarebed.emulator.runtime.peers import CF, TARGET, called, target_of, thrown_header
+from flarebed.emulator.runtime.peers import CF, TARGET, Given, called, thrown_header, watched
 from flarebed.emulator.runtime.registry import Registry
 from flarebed.emulator.server import websocket
 from flarebed.emulator.server.http import HttpServer
@@ -32,12 +33,12 @@ class CalledWorker(Protocol):
 class PeerServer:
     """Takes calls for `worker` under its `name`, once it listens."""
 
-    def __init__(self, name: str, worker: CalledWorker, registry: Registry, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, name: str, worker: CalledWorker, registry: Registry, clock: Clock) -> None:
         self._name = name
         self._worker = worker
         self._registry = registry
-        self._loop = loop
-        self._server = HttpServer(self, loop, OpenGate())
+        self._clock = clock
+        self._server = HttpServer(self, clock.loop, OpenGate())
         self._socket: Path | None = None
 
     async def listen(self) -> None:
@@ -54,29 +55,31 @@ class PeerServer:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = [(name.decode("latin-1"), value.decode("utf-8", "replace")) for name, value in scope["headers"]]
         ours = dict(headers)
-        target, given = target_of(ours.get(TARGET, "{}"))
-        if given.get("rpc"):
-            lines = called(self._worker, target, chunks(receive), self._loop)
+        given = Given.read(ours.get(TARGET, "{}"))
+        if given.is_conversation:
+            lines = called(self._worker, given, chunks(receive), self._clock)
             await _respond(OutgoingResponse(200, body=lines), "POST", send)
             return
         kept = [pair for pair in headers if pair[0] not in (TARGET, CF)]
         has_body = scope["type"] == "http" and not {"content-length", "transfer-encoding"}.isdisjoint(ours)
         request = IncomingRequest(
             scope.get("method", "GET"),
-            given.get("url", "http://localhost/"),
+            given.url,
             [pair for pair in kept if pair[0] != "transfer-encoding"],
             chunks(receive) if has_body else None,
             _cf(ours),
-            target,
+            given.target,
         )
+        fetch = partial(self._fetch, given)
         if scope["type"] == "websocket":
-            await websocket.serve(request, receive, send, self._fetch)
+            await websocket.serve(request, receive, send, fetch)
             return
-        await _respond(await self._fetch(request), request.method, send)
+        await _respond(await fetch(request), request.method, send)
 
-    async def _fetch(self, request: IncomingRequest) -> OutgoingResponse:
+    async def _fetch(self, given: Given, request: IncomingRequest) -> OutgoingResponse:
         try:
-            return await self._worker.fetch(request)
+            with watched(given, self._clock):
+                return await self._worker.fetch(request)
         except WorkerError as error:
             return OutgoingResponse(500, headers=[thrown_header(_thrown(error))])
 

@@ -167,7 +167,7 @@ class Session:
         """
         if not self.loop.is_idle():
             self.loop.turn()
-        elif not self.clock.outside:
+        elif self.clock.is_idle_outside():
             return False
         elif wait:
             self.loop.turn(wait=True)
@@ -179,7 +179,7 @@ class Session:
 
     def is_idle(self) -> bool:
         """Whether nothing can happen unless time moves."""
-        return self.loop.is_idle() and not self.clock.outside
+        return self.loop.is_idle() and self.clock.is_idle_outside()
 
     def is_waiting_outside(self) -> bool:
         return self.loop.is_idle() and self.clock.outside > 0

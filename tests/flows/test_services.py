@@ -12,14 +12,14 @@ from typing import Any
 
 import pytest
 
-from flarebed.bindings.clock import RealClock
+from flarebed.bindings.clock import Clock, RealClock, VirtualClock
 from flarebed.emulator.config.load import load
 from flarebed.emulator.group import Group, Part, build_group
 from flarebed.emulator.runtime.http import IncomingRequest
 from flarebed.emulator.runtime.registry import Registry
 from tests.support import run
 
-FIXTURES = Path(__file__).parents[1] / "fixtures" / "services"
+FIXTURES = Path(__file__).parents[2] / "fixtures" / "services"
 
 
 @dataclass
@@ -43,7 +43,7 @@ class Running:
 
 
 @asynccontextmanager
-async def running(root: Path, *groups: tuple[str, ...]) -> AsyncIterator[Running]:
+async def running(root: Path, *groups: tuple[str, ...], clock: Clock | None = None) -> AsyncIterator[Running]:
     """Each group as in a process of its own."""
     made = Running({})
 
@@ -57,7 +57,7 @@ async def running(root: Path, *groups: tuple[str, ...]) -> AsyncIterator[Running
             group = await build_group(
                 [part(name) for name in names],
                 persist_to=root / "state" / names[0],
-                clock=RealClock(asyncio.get_running_loop()),
+                clock=clock or RealClock(asyncio.get_running_loop()),
                 registry=registry,
             )
             stack.push_async_callback(group.close)
@@ -171,3 +171,23 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], A
 def test_the_answer(answers: dict[tuple[str, str], Any], worker: str, question: str) -> None:
     status, answer = answers[worker, question]
     assert (status, without_paths(answer)) == (200, EXPECTED[worker][question])
+
+
+@pytest.mark.parametrize(
+    ("worker", "question"), [("js", "PY_SLEEPER/nap"), ("js", "PY_SLEEPER/napping"), ("py", "SLEEPER/nap")]
+)
+def test_a_called_worker_that_sleeps_in_virtual_time(tmp_path: Path, worker: str, question: str) -> None:
+    """The caller waits for what this process does: its call is no reason for the clock to stand still."""
+
+    async def scenario() -> None:
+        clock = VirtualClock(asyncio.get_running_loop(), 0)
+        async with running(tmp_path, ("js", "py"), clock=clock) as workers:
+            asking = asyncio.create_task(workers.ask(worker, f"/{question}"))
+            while not (clock.next_work_ms() == 3_600_000 and clock.is_idle_outside()):
+                await asyncio.wait([asking], timeout=0.001)
+                assert not asking.done()
+            await clock.advance(3_600_000)
+            assert await asking == (200, "slept")
+            assert clock.outside == 0
+
+    run(scenario())

@@ -4,6 +4,7 @@ service for the socket of each Worker that is called, and a socket for each Work
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -39,7 +40,9 @@ class Peering:
     def designator(self, fetcher: Fetcher) -> Struct:
         """What a binding to a Worker elsewhere is in the config."""
         self._called[fetcher.service] = None
-        props = {"service": fetcher.service, "entrypoint": fetcher.entrypoint, "props": fetcher.props}
+        props = {
+            "service": fetcher.service, "entrypoint": fetcher.entrypoint, "props": fetcher.props, "from": os.getpid(),
+        }  # fmt: skip
         return {"name": PEERS, "entrypoint": "Caller", "props": {"json": wire.dumps(props)}}
 
     def services(self) -> list[Struct]:
