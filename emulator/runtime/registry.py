@@ -51,6 +51,14 @@ class Registry:
                 f"The folder {folder}, in which Workers find each other, belongs to somebody else.",
                 hint=f"Set {VARIABLE} to another one with a short path.",
             )
+        self._sweep()
+
+    def _sweep(self) -> None:
+        """Take away what processes that were killed have left."""
+        for path in self.folder.iterdir():
+            process = path.suffix[1:]
+            if process.isdecimal() and not _is_alive(int(process)):
+                path.unlink(missing_ok=True)
 
     @classmethod
     def temporary(cls) -> Registry:
@@ -109,6 +117,16 @@ def _inode(path: Path) -> int | None:
         return path.stat().st_ino
     except FileNotFoundError:
         return None
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
 
 
 def _file_name(worker: str) -> str:

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from queue import Empty, Queue
@@ -25,6 +25,7 @@ ENVIRONMENT = os.environ | {
     "PYTHONUNBUFFERED": "1",
     "PYTHONDONTWRITEBYTECODE": "",
     "PYTHONPYCACHEPREFIX": str(ROOT / "build" / "pycache"),
+    "FLAREBED_REGISTRY_PATH": f"/tmp/flarebed-tests-{os.getuid()}",
 }
 _LONGEST_S = 20.0
 _READY = re.compile(r"Ready on http://localhost:(\d+)")
@@ -199,10 +200,12 @@ class Running:
 
 
 @contextmanager
-def dev(folder: Path, *options: str, before: str = "") -> Iterator[Running]:
+def dev(
+    folder: Path, *options: str, before: str = "", environment: Mapping[str, str] = ENVIRONMENT
+) -> Iterator[Running]:
     """Run `flarebed dev` on any free port in `folder`, and some code before."""
     process = subprocess.Popen(
-        [*COMMAND[:2], before + COMMAND[2], "dev", "--port", "0", *options], cwd=folder, env=ENVIRONMENT, text=True,
+        [*COMMAND[:2], before + COMMAND[2], "dev", "--port", "0", *options], cwd=folder, env=environment, text=True,
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
     )  # fmt: skip
     running = Running(process)
