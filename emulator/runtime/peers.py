@@ -64,7 +64,7 @@ class Peers:
         headers = [*request.headers, (TARGET, _header(target, url=request.url)), (CF, json.dumps(request.cf))]
         client = self._client(service)
         if client is None:
-            return OutgoingResponse(503, "Service Unavailable", [], not_found(service).encode())
+            return absent(service)
         try:
             answer = await client.send(request.method, request.url, headers, request.body)
         except ConnectionError as error:
@@ -83,6 +83,10 @@ class Peers:
         call = Call(Conversation(over(client, "http://rpc/", headers), self._clock.loop))
         await call.made(path, arguments)
         return call
+
+    def socket(self, service: str) -> str | None:
+        """Where to open a WebSocket; None if the Worker does not run."""
+        return str(self.registry.socket(service)) if self.registry.is_running(service) else None
 
     def _client(self, service: str) -> HttpClient | None:
         """None if the Worker does not run."""
@@ -127,6 +131,16 @@ class Call:
 
     async def ended(self) -> None:
         await self._conversation.__aexit__(None, None, None)
+
+
+def absent(service: str) -> OutgoingResponse:
+    """What `fetch` gives if the Worker does not run."""
+    return OutgoingResponse(503, "Service Unavailable", [], not_found(service).encode())
+
+
+def upgrade_header(target: Target, url: str) -> tuple[str, str]:
+    """What the request for a WebSocket needs in addition."""
+    return TARGET, _header(target, url=url)
 
 
 class _Called:

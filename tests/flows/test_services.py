@@ -96,8 +96,11 @@ def raised(name: str, message: str, code: Any = None) -> dict[str, Any]:
 ABORTED = {"type": "AbortError", "name": None, "message": None, "remote": None, "code": None}
 """What `fetch` of pyodide.http makes of any failure."""
 
+SOCKET = [101, ["hello", "hello!", "hello!!"], [4000, "as asked"]]
+
 EXPECTED: dict[str, dict[str, Any]] = {
     "js": {
+        "PY/socket": SOCKET,
         "PY/fetch": [201, "yes", SENT],
         "PY/throwing": thrown("PythonError", "ValueError: thrown by fetch"),
         "PY/add": 3,
@@ -108,6 +111,7 @@ EXPECTED: dict[str, dict[str, Any]] = {
         "PY/counter": thrown("TypeError", NO_METHOD),
         "PY/function": [6, 8],
         "PY_ADMIN/who": {"by": "jürgen"},
+        "FAR/socket": SOCKET,
         "FAR/fetch": [201, "yes", [*SENT, "XYZ"]],
         "FAR/throwing": thrown("RangeError", "thrown by fetch"),
         "FAR/add": 3,
@@ -123,6 +127,7 @@ EXPECTED: dict[str, dict[str, Any]] = {
         "NOBODY/add": thrown("Error", NOBODY),
     },
     "py": {
+        "JS/socket": SOCKET,
         "JS/fetch": [201, "yes", [*SENT, None]],
         "JS/throwing": ABORTED,
         "JS/add": 3,
@@ -134,6 +139,7 @@ EXPECTED: dict[str, dict[str, Any]] = {
         "JS/counter": [6, 8],
         "JS/function": raised("TypeError", NO_FUNCTION),
         "JS_ADMIN/who": {"by": "jürgen"},
+        "SELF/socket": SOCKET,
         "SELF/fetch": [201, "yes", SENT],
         "SELF/throwing": ABORTED,
         "SELF/add": 3,

@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import importlib
 import re
+from collections.abc import Sequence
 from types import ModuleType
 from typing import Any, cast
 from urllib.parse import unquote_to_bytes
@@ -52,7 +53,7 @@ def _send(request: Request, io: IoContext) -> Promise:
     if io.services.on_fetch is not None:
         io.services.on_fetch(request.method, request.url, request.headers.raw(), request._source)
     if (request.headers.get("upgrade") or "").lower() == "websocket":
-        return outside(_upgrade(request, io))
+        return outside(upgrade(request, io))
     outbound = _outbound()
     source = request._source
     stream = source if isinstance(source, ReadableStream) else None
@@ -120,15 +121,20 @@ async def _exchange(exchange: Any, request: Request, io: IoContext) -> Response:
     return response
 
 
-async def _upgrade(request: Request, io: IoContext) -> Response:
-    """A WebSocket for the Worker to accept, or what the server answered instead."""
+async def upgrade(
+    request: Request, io: IoContext, path: str | None = None, more: Sequence[tuple[str, str]] = ()
+) -> Response:
+    """A WebSocket for the Worker to accept, or what the server answered instead; `path` is the Unix socket of another
+    Worker, which is told `more` headers.
+    """
     protocols = request.headers.get("sec-websocket-protocol") or ""
     hidden = ("upgrade", "connection", "host")
     headers = [pair for pair in request.headers.raw() if pair[0].lower() not in hidden and "websocket" not in pair[0]]
-    url = "ws" + request.url.removeprefix("http")
+    scheme, _, rest = request.url.partition(":")
+    url = f"{'wss' if scheme == 'https' and path is None else 'ws'}:{rest}"
     try:
         connection = await websocket_client.open_connection(
-            url, [name.strip() for name in protocols.split(",") if name.strip()], headers
+            url, [name.strip() for name in protocols.split(",") if name.strip()], [*headers, *more], path
         )
     except websocket_client.Refused as refused:
         return Response.of(refused.status, Headers.of_raw(refused.headers), refused.body, url=request.url)

@@ -11,9 +11,10 @@ from typing import Any
 from flarebed.bindings.errors import JsError
 from flarebed.bindings.services import binding
 from flarebed.emulator.runtime.http import IncomingRequest, OutgoingResponse, Target
-from flarebed.emulator.runtime.peers import Call, Peers
+from flarebed.emulator.runtime.peers import Call, Peers, absent, upgrade_header
 from flarebed.emulator.runtime.python.context import IoContext
 from flarebed.emulator.runtime.python.js.body import Source
+from flarebed.emulator.runtime.python.js.fetch import upgrade
 from flarebed.emulator.runtime.python.js.headers import Headers
 from flarebed.emulator.runtime.python.js.host_stream import host_iterator
 from flarebed.emulator.runtime.python.js.readable import ReadableStream
@@ -46,6 +47,8 @@ class Fetcher(JsProxy, js="Fetcher", wraps=(binding.Fetcher,)):
             request = Request(input, init, **options)
         except Exception as error:
             return Promise.rejected(error)
+        if (request.headers.get("upgrade") or "").lower() == "websocket":
+            return outside(_marked(_upgrade(_peers(io), self._of.service, self._target, request, io)))
         sent = _outgoing(request, self._target, io)
         return outside(_marked(_fetch(_peers(io), self._of.service, sent, io)))
 
@@ -138,6 +141,13 @@ async def _marked(work: Awaitable[Any]) -> Any:
 
 async def _fetch(peers: Peers, service: str, request: IncomingRequest, io: IoContext) -> Response:
     return _response(await peers.fetch(service, request.target, request), request.method, request.url, io)
+
+
+async def _upgrade(peers: Peers, service: str, target: Target, request: Request, io: IoContext) -> Response:
+    socket = peers.socket(service)
+    if socket is None:
+        return _response(absent(service), request.method, request.url, io)
+    return await upgrade(request, io, socket, [upgrade_header(target, request.url)])
 
 
 def _response(outgoing: OutgoingResponse, method: str, url: str, io: IoContext) -> Response:

@@ -95,14 +95,18 @@ def _fail(socket: WebSocket, error: Exception) -> None:
     socket.fail(str(error) if isinstance(error, Refused) else LOST, throw(LOST))
 
 
-async def open_connection(url: str, protocols: list[str], headers: list[tuple[str, str]]) -> Any:
-    """A connection of the `websockets` library; Refused if the server did not switch protocols."""
+async def open_connection(
+    url: str, protocols: list[str], headers: list[tuple[str, str]], path: str | None = None
+) -> Any:
+    """A connection of the `websockets` library, to a Unix socket if `path` is given; Refused if the server did not
+    switch protocols.
+    """
     client = importlib.import_module("websockets.asyncio.client")
     exceptions = importlib.import_module("websockets.exceptions")
     try:
         return await client.connect(
             url, subprotocols=protocols or None, additional_headers=headers, max_size=None, user_agent_header=None,
-            compression=None, proxy=None,
+            compression=None, proxy=None, **({} if path is None else {"unix": True, "path": path}),
         )  # fmt: skip
     except exceptions.InvalidStatus as error:
         answer = error.response
@@ -111,10 +115,13 @@ async def open_connection(url: str, protocols: list[str], headers: list[tuple[st
 
 async def pump(connection: Any, peer: SocketPeer) -> None:
     """Until one side closes: what the Worker sends out, what the network sends in."""
+    closed = importlib.import_module("websockets.exceptions").ConnectionClosedError
     outward = asyncio.ensure_future(_outward(connection, peer))
     try:
         async for message in connection:
             peer.deliver(message)
+    except closed:
+        pass  # with any other code than 1000 and 1001
     finally:
         outward.cancel()
         code = connection.close_code

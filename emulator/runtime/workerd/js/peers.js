@@ -106,7 +106,7 @@ export class Called extends WorkerEntrypoint {
     const headers = new Headers(request.headers);
     headers.delete(TARGET);
     try {
-      return await called.fetch(new Request(request, { headers }));
+      return await called.fetch(new Request(target.url ?? request.url, new Request(request, { headers })));
     } catch (error) {
       return new Response(null, { status: 500, headers: { [THROWN]: ascii(toWire(error)) } });
     }
