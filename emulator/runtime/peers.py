@@ -6,6 +6,7 @@ Each Worker that runs has a socket in the registry. A request goes there as HTTP
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -58,6 +59,8 @@ class Peers:
         self.registry = registry
         self._clock = clock
         self._lines: dict[str, _Line] = {}
+        self._listening = asyncio.Event()
+        self._listening.set()  # who does not listen is not there
 
     async def fetch(self, service: str, target: Target, request: IncomingRequest) -> OutgoingResponse:
         """Raises JsError with what the called Worker threw."""
@@ -98,7 +101,7 @@ class Peers:
             del self._lines[service]
         if generation is None or not self.registry.is_running(service):
             return None
-        client = HttpClient(str(self.registry.socket(service)), self._clock.loop)
+        client = HttpClient(str(self.registry.socket(service)), self._clock.loop, self._listening)
         self._lines[service] = _Line(generation, client)
         return client
 

@@ -21,7 +21,7 @@ _STACK: Final = re.compile(r"uncaught exception; source = [^;]*; (?:stack|except
 _CONFIRMED: Final = re.compile(r"uncaught exception; exception = ")
 _FAILED: Final = re.compile(r"Uncaught exception: (?:.*? failed: )?(?:remote\.)*(?:jsg\.)?(.*)", re.DOTALL)
 _WARNING: Final = re.compile(r"console warning; (?:message|description) = (.*)", re.DOTALL)
-_OURS: Final = re.compile(r"\((?:control|conversation|wire)\.js:")
+_OURS: Final = re.compile(r"\((?:control|conversation|peers|wire)\.js:")
 _OUT_OF_MEMORY: Final = "<--- Last few GCs --->"
 
 Log = Callable[[str, str], None]
