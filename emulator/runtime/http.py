@@ -14,10 +14,13 @@ from typing import Any, Protocol
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Whom in a Worker another one calls: the export `entrypoint` (None: the default), with `props` as `ctx.props`."""
+    """Whom in a Worker another one calls: the export `entrypoint` (None: the default), with `props` as `ctx.props`, or
+    of a Durable Object's class the one with the `object_id`.
+    """
 
     entrypoint: str | None = None
     props: Mapping[str, Any] | None = None
+    object_id: str | None = None
 
 
 @dataclass(slots=True)

@@ -183,7 +183,7 @@ class Given:
     @classmethod
     def read(cls, header: str) -> Given:
         given = json.loads(header)
-        target = Target(given.get("entrypoint"), given.get("props"))
+        target = Target(given.get("entrypoint"), given.get("props"), given.get("object"))
         return cls(target, given.get("url", "http://localhost/"), "rpc" in given, given.get("from", 0))
 
 
@@ -192,7 +192,15 @@ def thrown_header(error: JsError) -> tuple[str, str]:
 
 
 def _header(target: Target, **rest: Any) -> str:
-    return json.dumps({"entrypoint": target.entrypoint, "props": target.props, "from": os.getpid(), **rest})
+    return json.dumps(
+        {
+            "entrypoint": target.entrypoint,
+            "props": target.props,
+            "object": target.object_id,
+            "from": os.getpid(),
+            **rest,
+        }
+    )
 
 
 def _no_function(_: Any) -> Any:

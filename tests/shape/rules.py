@@ -24,6 +24,7 @@ KIND_PARTS: dict[str, frozenset[str]] = {
     }),
     "r2": frozenset({"bucket", "objects", "blobs", "multipart"}),
     "queues": frozenset({"service", "backlog", "body", "consumer", "disorder", "verdict"}),
+    "services": frozenset({"objects"}),
     "workflows": frozenset({
         "workflow", "run", "step", "attempts", "outcome", "rollback", "retry", "duration", "streams",
         "journal", "agenda", "history", "listing", "hibernation", "retention", "schedule", "subscription", "timeline",

@@ -104,7 +104,7 @@ class PythonWorker:
     async def _answer(self, incoming: IncomingRequest, io: IoContext) -> OutgoingResponse:
         target = incoming.target
         ctx = ExecutionContext(io, target.props)
-        response = await self._exports.fetch(Request.incoming(incoming), self._env, ctx, target.entrypoint)
+        response = await self._exports.fetch(Request.incoming(incoming), self._env, ctx, _entrypoint(target))
         outgoing: OutgoingResponse = response.outgoing(io)
         if outgoing.websocket is not None and not _asks_for_websocket(incoming):
             raise type_error(NO_UPGRADE)
@@ -116,7 +116,9 @@ class PythonWorker:
         ctx = ExecutionContext(io, target.props)
         given = [to_python(argument) for argument in arguments]
         try:
-            return from_python(await self._run(io, self._exports.call(target.entrypoint, path, given, self._env, ctx)))
+            return from_python(
+                await self._run(io, self._exports.call(_entrypoint(target), path, given, self._env, ctx))
+            )
         except Exception as error:
             raise self._thrown(error) from error
         finally:
@@ -210,6 +212,12 @@ class PythonWorker:
         self.services.uncaught(error)
         thrown = self._thrown(error)
         return WorkerError(f"{thrown}\n", error, worker_frames(error))
+
+
+def _entrypoint(target: Target) -> str | None:
+    if target.object_id is not None:  # workerd's words (server.c++, getActor)
+        raise JsError(f'Worker does not export a Durable Object class named "{target.entrypoint}"')
+    return target.entrypoint
 
 
 def _asks_for_websocket(incoming: IncomingRequest) -> bool:

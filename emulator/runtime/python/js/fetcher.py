@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from flarebed.bindings.errors import JsError
-from flarebed.bindings.services import binding
+from flarebed.bindings.services import binding, objects
 from flarebed.emulator.runtime.http import IncomingRequest, OutgoingResponse, Target
 from flarebed.emulator.runtime.peers import Call, Peers, absent, upgrade_header
 from flarebed.emulator.runtime.python.context import IoContext
@@ -22,7 +22,7 @@ from flarebed.emulator.runtime.python.js.request import Request
 from flarebed.emulator.runtime.python.js.response import NULL_BODY, Response
 from flarebed.emulator.runtime.python.js.work import outside, when_dropped
 from flarebed.emulator.runtime.python.promise import Promise, io_context
-from flarebed.emulator.runtime.python.proxy import JsProxy, from_python
+from flarebed.emulator.runtime.python.proxy import JsProxy, from_python, to_python
 from flarebed.emulator.runtime.stub import Stub
 
 Send = Callable[..., Promise]
@@ -33,11 +33,15 @@ class Fetcher(JsProxy, js="Fetcher", wraps=(binding.Fetcher,)):
 
     __slots__ = ("__weakref__", "_of", "_target")
 
-    def __init__(self, of: binding.Fetcher) -> None:
+    def __init__(self, of: Any) -> None:
         self._of = of
-        self._target = Target(of.entrypoint, of.props)
+        self._target = self._target_of(of)
 
-    def js_value(self) -> binding.Fetcher:
+    @staticmethod
+    def _target_of(of: binding.Fetcher) -> Target:
+        return Target(of.entrypoint, of.props)
+
+    def js_value(self) -> Any:
         return self._of
 
     def fetch(self, input: Any, init: Any = None, **options: Any) -> Promise:
@@ -60,6 +64,24 @@ class Fetcher(JsProxy, js="Fetcher", wraps=(binding.Fetcher,)):
     def _call(self, path: tuple[str, ...], arguments: list[Any]) -> Promise:
         io = io_context()
         return outside(_marked(_call(_peers(io), self._of.service, self._target, path, arguments, io)))
+
+
+class DurableObject(Fetcher, js="DurableObject", wraps=(objects.DurableObject,)):
+    """A stub of a Durable Object that another Worker hosts."""
+
+    __slots__ = ()
+
+    @staticmethod
+    def _target_of(of: objects.DurableObject) -> Target:  # type: ignore[override]
+        return Target(of.class_name, object_id=of.id.toString())
+
+    @property
+    def id(self) -> Any:
+        return to_python(self._of.id)
+
+    @property
+    def name(self) -> str | None:
+        return getattr(self._of.id, "name", None)
 
 
 class RpcProperty(JsProxy, js="RpcProperty"):

@@ -116,7 +116,7 @@ export class Called extends WorkerEntrypoint {
     const { service } = this.ctx.props;
     const workerd = this.env.workerd.current();
     return object
-      ? workerd.getActor(service, object.className, object.id)
+      ? workerd.getActor(service, entrypoint, object)
       : workerd.getEntrypoint(service, entrypoint ?? undefined, props ?? undefined);
   }
 
