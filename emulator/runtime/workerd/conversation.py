@@ -26,7 +26,6 @@ from flarebed.emulator.runtime.stub import Stub
 from flarebed.emulator.runtime.workerd import wire
 from flarebed.emulator.runtime.workerd.http_client import LOST, Headers, HttpClient
 
-
 Way = Callable[[AsyncIterator[bytes]], Awaitable[AsyncIterator[bytes]]]
 """Takes our lines to the other side, and gives its lines (in chunks)."""
 

@@ -79,7 +79,7 @@ class Stage:
 
     async def answers(self, folder: Path, questions: Questions) -> dict[str, Any]:
         server = await asyncio.start_server(self._pause, "127.0.0.1", 0)
-        self._pauses = "http://127.0.0.1:{}".format(server.sockets[0].getsockname()[1])
+        self._pauses = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
         config = load(folder / "wrangler.json", cwd=folder, env=None, environ={})
         app = await build(
             config, persist_to=folder / "state", log=lambda *said: self.logged.append(said), clock=self._clock
@@ -99,7 +99,8 @@ class Stage:
         given = json.loads(await self._fetched(app, json.dumps(asked).encode()))
         if question.get("detail"):
             resources: Any = app.resources["workflows"]
-            given["detail"] = WorkflowApi(app.config.specs["workflows"][0], resources._own[0]._around).detail(instance_id)
+            api = WorkflowApi(app.config.specs["workflows"][0], resources._own[0]._around)
+            given["detail"] = api.detail(instance_id)
         return comparable(scrubbed(json.loads(json.dumps(given)), instance_id))
 
     async def _fetched(self, app: App, body: bytes) -> bytes:
