@@ -43,7 +43,7 @@ from flarebed.bindings.values import (
 
 Export = Callable[[Any], int]
 """Makes a number for a function that the other side may call."""
-Import = Callable[[int], Callable[..., Awaitable[Any]]]
+Import = Callable[[int], Any]
 """Makes a function of the other side's number."""
 
 _NUMBERS: Final = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf, "-0": -0.0}
@@ -83,7 +83,7 @@ def _is_plain(value: Any, seen: set[int], depth: int) -> bool:
     if kind is int:
         return -MAX_SAFE_INTEGER <= value <= MAX_SAFE_INTEGER
     if kind is float:
-        return math.isfinite(value)  # -0.0 too: JSON.parse has it
+        return bool(math.isfinite(value))  # -0.0 too: JSON.parse has it
     if (kind is not dict and kind is not list) or id(value) in seen:
         return False
     if not depth or (kind is dict and "$" in value):

@@ -5,7 +5,7 @@ POST /<method> with the arguments, answered by the value or the error; for a sub
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from typing import Any, Final
 
 from flarebed.bindings.errors import JsError
@@ -40,7 +40,7 @@ async def _call(workflow: WorkflowImpl, method: str, *arguments: Any) -> Any:
     return await getattr(instance, method)(*arguments[1:])
 
 
-async def _events(subscription: WorkflowSubscription) -> AsyncIterator[bytes]:
+async def _events(subscription: WorkflowSubscription) -> AsyncGenerator[bytes, None]:
     while True:
         try:
             following = await subscription.next()
@@ -55,7 +55,7 @@ async def _events(subscription: WorkflowSubscription) -> AsyncIterator[bytes]:
 async def _told(following: dict[str, Any]) -> bytes:
     """A step's output that is a stream goes as bytes."""
     event = following["value"]
-    stream = event.get("output") if isinstance(event, dict) else None
+    stream: Any = event.get("output") if isinstance(event, dict) else None
     if not hasattr(stream, "__aiter__"):
         return _given(following)
     content = ArrayBuffer(b"".join([chunk async for chunk in stream]))
