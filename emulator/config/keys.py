@@ -12,7 +12,7 @@ from typing import Any
 
 from flarebed.bindings.kind import Kind, Section
 from flarebed.bindings.registry import KINDS
-from flarebed.emulator.config import elsewhere, routes, sections
+from flarebed.emulator.config import elsewhere, lifecycle, routes, sections
 from flarebed.emulator.config.checks import (
     Check,
     anything,
@@ -129,7 +129,7 @@ KEYS: dict[str, Key] = {
             "compliance_region": one_of("public", "fedramp_high"),
             "previews": anything,
             "cache": anything,
-            "migrations": anything,
+            "migrations": lifecycle.migrations,
         },
     ),
     **_table(
@@ -151,7 +151,7 @@ KEYS: dict[str, Key] = {
         Effect.MISSING,
         {
             "assets": sections.assets,
-            "exports": anything,
+            "exports": lifecycle.exports,
             "access": anything,
         },
     ),

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from flarebed.bindings.entry import fields_of
+from flarebed.bindings.errors import UserError
 from flarebed.bindings.kind import Complaints, Section, Spec
 from flarebed.bindings.registry import KINDS
-from flarebed.emulator.config import discover, elsewhere, environments, flags, routes
+from flarebed.emulator.config import discover, elsewhere, environments, flags, lifecycle, native, routes
 from flarebed.emulator.config.checks import is_date, is_string_array
 from flarebed.emulator.config.compatibility import DEFAULT_DATE
 from flarebed.emulator.config.diagnostics import ConfigErrors, Diagnostics
@@ -19,6 +20,7 @@ from flarebed.emulator.config.document import Document
 from flarebed.emulator.config.keys import KEYS, Effect
 from flarebed.emulator.config.model import BuildCommand, Bundling, Config, DevSettings, Rule
 from flarebed.emulator.config.names import LABELS, binding_names, complain_of_duplicates
+from flarebed.emulator.config.native import Native
 from flarebed.emulator.config.variables import Sources, Variables, collect
 
 _NO_VAR: Mapping[str, str] = {}
@@ -59,11 +61,13 @@ def load(
         _check_target(document, chosen, env)
     settings = environments.settle(diagnostics, chosen, redirected=redirected)
     complain_of_duplicates(settings, diagnostics)
+    if native.runs_on_workerd(settings):
+        lifecycle.check_together(settings, diagnostics)
     settled = _Settled(found, document, cwd, chosen or None, settings, diagnostics)
     on = _flags(settled)
     diagnostics.raise_if_errors()
     sources = Sources(_root(found), cwd, env or None, var, environ, env_files)
-    return _config(settled, on, collect(settings, sources))
+    return _config(settled, on, collect(settings, sources), _native(settled, environ))
 
 
 def _flags(settled: _Settled) -> frozenset[str]:
@@ -78,7 +82,16 @@ def _flags(settled: _Settled) -> frozenset[str]:
     return on
 
 
-def _config(settled: _Settled, on: frozenset[str], variables: Variables) -> Config:
+def _native(settled: _Settled, environ: Mapping[str, str]) -> Native:
+    if not native.runs_on_workerd(settled.settings):
+        return Native()
+    try:
+        return native.parse(settled.settings, _root(settled.found), environ)
+    except UserError as error:
+        raise ConfigErrors(error.message, (error.message,)) from error
+
+
+def _config(settled: _Settled, on: frozenset[str], variables: Variables, own: Native) -> Config:
     settings, root = settled.settings, _root(settled.found)
     dev = _dev(settings)
     return Config(
@@ -95,6 +108,7 @@ def _config(settled: _Settled, on: frozenset[str], variables: Variables) -> Conf
         vars=variables.vars,
         secrets=variables.secrets,
         specs=_specs(settings),
+        native=own,
         unemulated=_unemulated(settings),
         crons=tuple(settings.get("triggers", {}).get("crons", ())),
         rules=tuple(_rule(rule) for rule in settings.get("rules") or ()),
@@ -133,8 +147,14 @@ def _specs(settings: Mapping[str, Any]) -> dict[str, tuple[Spec, ...]]:
 
 
 def _unemulated(settings: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    keys = [key for key in settings if KEYS[key].effect in (Effect.BINDING, Effect.MISSING) and key in LABELS]
+    keys = [key for key in _missing(settings) if key in LABELS]
     return tuple(row for key in keys for row in elsewhere.rows(key, settings[key]))
+
+
+def _missing(settings: Mapping[str, Any]) -> list[str]:
+    """The keys that ask for what this Worker does not get."""
+    served = native.served(settings)
+    return [key for key in settings if KEYS[key].effect in (Effect.BINDING, Effect.MISSING) and key not in served]
 
 
 def _rule(rule: Mapping[str, Any]) -> Rule:
@@ -191,11 +211,11 @@ def _warnings(settled: _Settled, variables: Variables) -> tuple[str, ...]:
 
 def _warn_of_missing(settings: Mapping[str, Any], diagnostics: Diagnostics) -> None:
     """Name what the config asks for and does not get."""
-    for key in settings:
+    for key in _missing(settings):
         effect, names = KEYS[key].effect, binding_names(key, settings[key])
         if effect is Effect.MISSING and settings[key]:
             diagnostics.warn(f'"{key}" has no effect here: flarebed does not support it yet.', key)
-        elif effect is Effect.BINDING and names:
+        elif names:
             listed = ", ".join(f"env.{name}" for name in names)
             diagnostics.warn(f'"{key}" is not supported by flarebed yet; the Worker goes without {listed}.', key)
 

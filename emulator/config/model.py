@@ -10,6 +10,7 @@ from typing import Any
 from flarebed.bindings.errors import UserError
 from flarebed.bindings.kind import Spec
 from flarebed.emulator.config.entry_point import existing
+from flarebed.emulator.config.native import Native
 
 
 @dataclass(frozen=True)
@@ -77,9 +78,9 @@ class Config:
     """`root` is the config's folder; paths are absolute. `env_name` is None at the top level.
 
     `flags` are all compatibility flags that are on, `compatibility_flags` the ones that the config lists. `env` of the
-    Worker is `vars`, then `secrets` (strings, not to be shown), then the bindings of `specs` (by kind). `host` is what
-    request URLs name, from `dev.host` or the first route. `unemulated` are (binding, resource) that `env` lacks.
-    `watched` are the files that made this config, and those that would if they existed.
+    Worker is `vars`, then `secrets` (strings, not to be shown), then the bindings of `specs` (by kind) and `native`.
+    `host` is what request URLs name, from `dev.host` or the first route. `unemulated` are (binding, resource) that
+    `env` lacks. `watched` are the files that made this config, and those that would if they existed.
     """
 
     path: Path
@@ -95,6 +96,7 @@ class Config:
     vars: Mapping[str, Any]
     secrets: Mapping[str, str]
     specs: Mapping[str, tuple[Spec, ...]]
+    native: Native
     unemulated: tuple[tuple[str, str], ...]
     crons: tuple[str, ...]
     rules: tuple[Rule, ...]
@@ -112,6 +114,10 @@ class Config:
 
     def is_python(self) -> bool:
         return self.main is not None and self.main.suffix == ".py"
+
+    def code_folder(self) -> Path:
+        """Where its code is; a Worker that is nothing but assets has none."""
+        return self.root if self.main is None and self.native.assets is not None else self.entry_point().parent
 
     def entry_point(self) -> Path:
         """The file of the Worker; raises UserError if the config names none, or one that is not there."""

@@ -69,9 +69,7 @@ def test_routes_that_slipped_under_a_table(project: Project) -> None:
     assert config.warnings == (
         "Processing wrangler.toml configuration:\n"
         '  - Unexpected fields found in assets field: "routes"\n'
-        "    at wrangler.toml:5:1\n"
-        '  - "assets" has no effect here: flarebed does not support it yet.\n'
-        "    at wrangler.toml:3:1",
+        "    at wrangler.toml:5:1",
     )
 
 
