@@ -33,31 +33,30 @@ def _folder(root: Path) -> Path:
     return folder
 
 
-class Owner:
-    """A process's claim to run `worker` and `resources`, pairs of a kind and a name, on the state folder `root`."""
+class Claims:
+    """Locks on `names`, pairs of a kind and a name, in the state folder `root`: a process holds all of them or none."""
 
-    def __init__(
-        self, root: Path, loop: asyncio.AbstractEventLoop, worker: str, resources: Sequence[tuple[str, str]] = ()
-    ) -> None:
-        self._root = root
-        self._loop = loop
-        # In one order everywhere, so that no two processes wait for each other.
-        self._claims = [("worker", worker), *sorted(resources)]
-        self.doorbell = f"{file_name(worker)}{_DOORBELL}"
+    def __init__(self, root: Path, loop: asyncio.AbstractEventLoop, names: Sequence[tuple[str, str]]) -> None:
         self.missing: tuple[str, str] | None = None
         """What kept `acquire` from succeeding."""
+        self._root = root
+        self._loop = loop
+        self._names = names
         self._locks: list[int] | None = None
-        self._pipe: int | None = None
-        self._unread = b""
 
     @property
     def owns(self) -> bool:
         return self._locks is not None
 
+    @property
+    def files(self) -> Sequence[int]:
+        """The locked files. A child that inherits them holds the locks too: they are free when both have let go."""
+        return self._locks or ()
+
     def acquire(self) -> bool:
         """Become the owner if nobody is."""
         locks: list[int] = []
-        for claim in self._claims:
+        for claim in self._names:
             locks.append(self._open_lock(claim))
             try:
                 fcntl.flock(locks[-1], fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -72,7 +71,7 @@ class Owner:
         """Return as the owner, once the present one has let go. Cancelling gives the claim up."""
         if self.acquire():
             return
-        locks = [self._open_lock(claim) for claim in self._claims]
+        locks = [self._open_lock(claim) for claim in self._names]
         acquired: asyncio.Future[None] = self._loop.create_future()
         waiter = _Waiter(locks, lambda: self._loop.call_soon_threadsafe(_resolve, acquired))
         try:
@@ -81,6 +80,28 @@ class Owner:
             waiter.give_up()
             raise
         self._locks = locks
+
+    def release(self) -> None:
+        if self._locks is not None:
+            _close(self._locks)
+            self._locks = None
+
+    def _open_lock(self, claim: tuple[str, str]) -> int:
+        kind, name = claim
+        return os.open(_folder(self._root) / f"{kind}.{file_name(name)}.lock", os.O_RDWR | os.O_CREAT, 0o644)
+
+
+class Owner(Claims):
+    """A process's claim to run `worker` and `resources`, pairs of a kind and a name, on the state folder `root`."""
+
+    def __init__(
+        self, root: Path, loop: asyncio.AbstractEventLoop, worker: str, resources: Sequence[tuple[str, str]] = ()
+    ) -> None:
+        # In one order everywhere, so that no two processes wait for each other.
+        super().__init__(root, loop, [("worker", worker), *sorted(resources)])
+        self.doorbell = f"{file_name(worker)}{_DOORBELL}"
+        self._pipe: int | None = None
+        self._unread = b""
 
     def listen(self, on_ring: Callable[[str, str], None]) -> None:
         """Call `on_ring(kind, resource)` on the loop for each ring. To be called before the store is read."""
@@ -97,13 +118,7 @@ class Owner:
             self._loop.remove_reader(self._pipe)
             os.close(self._pipe)
             self._pipe = None
-        if self._locks is not None:
-            _close(self._locks)
-            self._locks = None
-
-    def _open_lock(self, claim: tuple[str, str]) -> int:
-        kind, name = claim
-        return os.open(_folder(self._root) / f"{kind}.{file_name(name)}.lock", os.O_RDWR | os.O_CREAT, 0o644)
+        super().release()
 
     def _answer(self, pipe: int, on_ring: Callable[[str, str], None]) -> None:
         try:

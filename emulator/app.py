@@ -72,8 +72,8 @@ def make(
 
 
 def _worker(config: Config, services: Services, workerd: SharedWorkerd | None) -> Worker:
-    main = config.entry_point()
     if workerd is None or config.is_python():
+        main = config.entry_point()
         bundle = Bundle(main, config.base_dir or main.parent, config.rules)
         return PythonWorker(main, config.root, bundle, services)
     from flarebed.emulator.runtime.workerd.worker import JavaScriptWorker  # a Python Worker starts without
@@ -180,6 +180,7 @@ class App:
             for spec in self.config.specs.get(kind.name, ())
             for binding, resource in spec.rows()
         ]
+        native = [(binding, resource, "local") for binding, resource in self.config.native.rows]
         unemulated = [(binding, resource, "not supported") for binding, resource in self.config.unemulated]
         hidden = [(f'{name} ("(hidden)")', "Environment Variable", "local") for name in self.config.secrets]
         shown = [
@@ -187,7 +188,7 @@ class App:
             for name, value in self.config.vars.items()
             if name not in self.config.secrets
         ]
-        return [*bound, *unemulated, *shown, *hidden]
+        return [*bound, *native, *unemulated, *shown, *hidden]
 
     def watched(self) -> list[Path]:
         """The files whose change means a reload."""

@@ -70,7 +70,7 @@ async def build_group(
     store = Store(persist_to, loop, synchronous, clock.operation_outside, presence)
     group = Group(store, Doorbell(persist_to), loop, registry or Registry.temporary())
     try:
-        group.workerd = _workerd(parts, clock, group.registry)
+        group.workerd = _workerd(parts, clock, persist_to, group.registry)
         chance = entropy or random.SystemRandom()
         shared = Shared(clock, store, group.workerd, modes or Modes(), chance, group.registry)
         for part in parts:
@@ -122,12 +122,16 @@ class Group:
 
     async def own(self) -> None:
         """Run timers, consumers and instances here, as soon as no other process does."""
+        if self.workerd is not None:
+            self.workerd.own()
         for app in self.apps:
             await app.own()
 
     async def disown(self) -> None:
         """Stop that. What is unfinished is in the store, for the next owner."""
         await asyncio.gather(*(app.disown() for app in self.apps))
+        if self.workerd is not None:
+            await self.workerd.disown()
 
     def _announce(self, kind: str, resource: str) -> None:
         """Work was written here that the writer does not run itself: for whichever owner it is."""
@@ -166,11 +170,11 @@ def _check_languages(parts: Sequence[Part]) -> None:
         )
 
 
-def _workerd(parts: Sequence[Part], clock: Clock, registry: Registry) -> SharedWorkerd | None:
+def _workerd(parts: Sequence[Part], clock: Clock, state: Path, registry: Registry) -> SharedWorkerd | None:
     ours = [part for part in parts if not part.config.is_python()]
     if not ours:
         return None
     from flarebed.emulator.runtime.workerd.shared import SharedWorkerd  # a Python Worker starts without
 
     logs = {part.config.name: part.log for part in ours}
-    return SharedWorkerd(logs, ours[0].config.root, clock, registry)
+    return SharedWorkerd([part.config for part in ours], logs, clock, state, registry)

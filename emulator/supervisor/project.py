@@ -31,7 +31,7 @@ HostModules.installed()  # here, so that the fork server does it once for all th
 async def open_project(launch: Launch, loop: asyncio.AbstractEventLoop, log: Log) -> Project:
     """Raises UserError for what the user can mend outside of the code, WorkerError for what the code raised."""
     configs = read_configs(launch)
-    entries = [config.entry_point() for config in configs]
+    folders = [config.code_folder() for config in configs]
     state = state_folder(launch.persist_to, configs[0])
     presence = enter(state)  # before the clock's file is opened, which is a part of the state
     try:
@@ -53,7 +53,7 @@ async def open_project(launch: Launch, loop: asyncio.AbstractEventLoop, log: Log
         raise WorkerError(f"{thrown_by(error)}\n", error, worker_frames(error)) from error
     return Project(
         group,
-        roots=[entry.parent for entry in entries],
+        roots=folders,
         crons=_all(config.crons for config in configs),
         notices=_all(config.notices for config in configs),
         warnings=_all(config.warnings for config in configs),

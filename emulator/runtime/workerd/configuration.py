@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from flarebed.emulator.config.model import Config
-from flarebed.emulator.runtime.workerd import capnp
+from flarebed.emulator.runtime.workerd import assets, capnp, native, objects
 from flarebed.emulator.runtime.workerd.bundled import Bundled
 from flarebed.emulator.runtime.workerd.front import ANSWERED, CF
 from flarebed.emulator.runtime.workerd.peering import Peering
@@ -25,24 +25,31 @@ _CONTROL_DATE: Final = "2026-03-01"
 
 @dataclass(frozen=True)
 class Member:
-    """A Worker in the config: `workflows` are the classes that our own Worker has to reach, `socket` the name of the
-    one that the Worker's requests come from."""
+    """A Worker in the config: `fields` are what it has beside modules and bindings, `workflows` the classes that our
+    own Worker has to reach, `socket` the name of the one that the Worker's requests come from."""
 
     config: Config
     bundled: Bundled
     bindings: Sequence[Struct]
+    fields: Struct
     workflows: Collection[str]
     wiring: Wiring
     socket: str
 
 
-def written(members: Sequence[Member], folder: Path, peering: Peering) -> str:
-    """The config's text, to stand in `folder`."""
+def written(members: Sequence[Member], folder: Path, peering: Peering, state: Path) -> str:
+    """The config's text, to stand in `folder`. Durable Objects are below the folder `state`."""
     workers = [_user(member) for member in members]
-    wired = [service for member in members for service in member.wiring.services]
-    services = [*workers, _control(members), *peering.services(), *wired, _INTERNET]
+    wired = {service["name"]: service for member in members for service in member.wiring.services}
+    assets_of = [service for member in members for service in assets.services(member.config)]
+    own = [_control(members), *objects.disk((member.config for member in members), state), _INTERNET]
     called = peering.sockets([(member.config.name, service_of(member.config.name)) for member in members])
-    config = {"services": services, "sockets": [*_sockets(members, folder), *called], "structuredLogging": True}
+    config = {
+        "services": [*workers, *peering.services(), *wired.values(), *assets_of, *own],
+        "sockets": [*_sockets(members, folder), *called],
+        "extensions": native.extensions(),
+        "structuredLogging": True,
+    }
     return f'using Workerd = import "/workerd/workerd.capnp";\nconst config :Workerd.Config = {capnp.text(config)};\n'
 
 
@@ -53,6 +60,7 @@ def _user(member: Member) -> Struct:
         "compatibilityDate": config.compatibility_date,
         "compatibilityFlags": list(config.compatibility_flags),
         "bindings": [*member.bindings, *_global_values(member.bundled, member.wiring)],
+        **member.fields,
     }
     return {"name": service_of(config.name), "worker": worker}
 
@@ -102,7 +110,7 @@ def _sockets(members: Sequence[Member], folder: Path) -> list[Struct]:
                 "name": member.socket,
                 "address": f"unix:{folder / member.socket}",
                 "http": proxied,
-                "service": service_of(member.config.name),
+                "service": assets.front(member.config),
             }
             for member in members
         ),

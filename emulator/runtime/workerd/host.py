@@ -33,13 +33,14 @@ _BACKLOG: Final = 4096
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """`path` as it was sent; `query` decoded; `headers` with lower-case names."""
+    """`target` (path and query) and `path` as they were sent; `query` decoded; `headers` with lower-case names."""
 
     method: str
     path: str
     query: Mapping[str, str]
     headers: Mapping[str, str]
     chunks: AsyncIterator[bytes]
+    target: str = ""
 
     async def body(self) -> bytes:
         return b"".join([chunk async for chunk in self.chunks])
@@ -101,7 +102,8 @@ class Host:
             headers = {name.decode("latin-1"): value.decode("utf-8", "replace") for name, value in scope["headers"]}
             query = dict(parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True))
             path = scope["raw_path"].decode("latin-1")
-            asked = Asked(scope["method"], path, query, headers, _chunks(receive))
+            target = f"{path}?{scope['query_string'].decode('latin-1')}"
+            asked = Asked(scope["method"], path, query, headers, _chunks(receive), target)
             try:
                 answered = await self.adapters[headers[BINDING]](asked)
             except ConnectionResetError:  # the Worker took its request back: the stream of a body failed, say

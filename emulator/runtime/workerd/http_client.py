@@ -42,6 +42,13 @@ class HttpClient:
         self._closed = False
         self._idle: list[Connection] = []
         self._all: set[Connection] = set()
+        self._quiet: asyncio.Future[None] | None = None
+
+    async def quiet(self) -> None:
+        """Return when no exchange is under way."""
+        if len(self._all) > len(self._idle):
+            self._quiet = self._loop.create_future()
+            await self._quiet
 
     async def send(
         self, method: str, target: str, headers: Headers, body: bytes | AsyncIterator[bytes] | None = None
@@ -82,7 +89,7 @@ class HttpClient:
                 await self._listening.wait()
             try:
                 _, made = await self._loop.create_unix_connection(
-                    lambda: Connection(self._loop, self._idle.append, self._all.discard), self._path
+                    lambda: Connection(self._loop, self._freed, self._gone), self._path
                 )
             except (FileNotFoundError, ConnectionError) as error:
                 if self._listening is None:
@@ -92,3 +99,15 @@ class HttpClient:
                 self._all.add(made)
                 return made
         raise LostConnection
+
+    def _freed(self, connection: Connection) -> None:
+        self._idle.append(connection)
+        self._settle()
+
+    def _gone(self, connection: Connection) -> None:
+        self._all.discard(connection)
+        self._settle()
+
+    def _settle(self) -> None:
+        if self._quiet is not None and not self._quiet.done() and len(self._all) <= len(self._idle):
+            self._quiet.set_result(None)

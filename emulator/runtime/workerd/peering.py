@@ -74,6 +74,7 @@ class Peering:
 
     def sockets(self, services: Sequence[tuple[str, str]]) -> list[Struct]:
         """One for each Worker of this workerd, given with the name of its service."""
+        self._published = []
         made = []
         for number, (worker, service) in enumerate(services):
             path = self._folder / f"peer-{number}.sock"

@@ -12,7 +12,7 @@ import json
 import os
 import signal
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -64,6 +64,7 @@ class Workerd:
         self._on_line = on_line
         self._on_exit = on_exit
         self._sockets: frozenset[str] = frozenset()
+        self._inherited: Sequence[int] = ()
         self._process: _Process | None = None
         self._started_s = 0.0
         self._short_lives = 0
@@ -71,10 +72,11 @@ class Workerd:
         self._tasks: set[asyncio.Task[None]] = set()
         self._closed = False
 
-    async def start(self, config: str, sockets: set[str]) -> None:
-        """Returns when it listens on all `sockets` of the config. Raises StartFailed."""
+    async def start(self, config: str, sockets: set[str], inherited: Sequence[int] = ()) -> None:
+        """Returns when it listens on all `sockets` of the config. Raises StartFailed. It gets the files `inherited`."""
         (self.folder / "workerd.capnp").write_text(config, "utf-8")
         self._sockets = frozenset(sockets)
+        self._inherited = inherited
         await self._spawn()
 
     async def _spawn(self) -> None:
@@ -82,7 +84,7 @@ class Workerd:
             (self.folder / name).unlink(missing_ok=True)
         self._started_s = self._loop.time()
         self._process = _Process(self._loop, self.folder, self._sockets, self._on_line, self._ended)
-        await self._process.start(self._binary)
+        await self._process.start(self._binary, self._inherited)
         self.listening.set()
 
     def _ended(self, how: str) -> None:
@@ -111,15 +113,23 @@ class Workerd:
             if not self._closed:
                 self._start_again()
 
+    def stop(self) -> None:
+        """At once: nothing that it still does is wanted. It may be started again."""
+        self.listening.clear()
+        self._end(_KEEP)
+
     def close(self) -> None:
-        """At once: nothing that it still does is wanted."""
+        """For good."""
         self._closed = True
         self.listening.set()  # nobody shall wait for what won't come
+        self._end()
+        removed(self.folder)
+
+    def _end(self, last_word: bytes = b"") -> None:
         if self._restart is not None:
             self._restart.cancel()
         if self._process is not None:
-            self._process.end()
-        removed(self.folder)
+            self._process.end(last_word)
 
 
 class _Process:
@@ -144,13 +154,13 @@ class _Process:
         self._listens: asyncio.Future[None] = loop.create_future()
         self._said: list[str] = []
 
-    async def start(self, binary: Path) -> None:
-        output, events = self._spawn(binary)
+    async def start(self, binary: Path, inherited: Sequence[int]) -> None:
+        output, events = self._spawn(binary, inherited)
         await self._listen(output, self._wrote)
         await self._listen(events, self._event)
         await self._listens
 
-    def _spawn(self, binary: Path) -> tuple[int, int]:
+    def _spawn(self, binary: Path, inherited: Sequence[int]) -> tuple[int, int]:
         """Our ends of the pipes with its output and its events."""
         lifeline, self._lifeline = os.pipe()
         output, output_end = os.pipe()
@@ -158,7 +168,7 @@ class _Process:
         command = [str(binary), "serve", "--experimental", "--verbose", f"--control-fd={events_end}", "workerd.capnp"]
         self._guard = subprocess.Popen(
             ["sh", "-c", _GUARD, "flarebed", str(self._folder), *command, "config"],
-            cwd=self._folder, stdin=lifeline, stdout=output_end, stderr=output_end, pass_fds=[events_end],
+            cwd=self._folder, stdin=lifeline, stdout=output_end, stderr=output_end, pass_fds=[events_end, *inherited],
             start_new_session=True,  # the terminal's Ctrl-C is not meant for it
         )  # fmt: skip
         for end in (lifeline, output_end, events_end):
@@ -196,9 +206,9 @@ class _Process:
         else:
             self._listens.set_exception(StartFailed(self._said))
 
-    def end(self) -> None:
+    def end(self, last_word: bytes) -> None:
         if self._lifeline >= 0:
-            self._close()
+            self._close(last_word)
         if not self._listens.done():
             self._listens.set_exception(StartFailed(self._said))
 

@@ -5,7 +5,7 @@ An adapter's `bind(name, value, wiring)` gives the config's binding; through `wi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -28,12 +28,20 @@ CONTROL: Final = "control"
 class Wiring:
     """Of the bindings of `worker`, in one workerd with its `peers`, itself among them.
 
+    `peers` has for each the service to which its requests go.
+
     `services` are those of workerd's config that the bindings need, `control` the bindings of our own Worker.
     `numbers` tells the files in `folder` apart; `peering` is the way to Workers elsewhere.
     """
 
     def __init__(
-        self, host: Host, folder: Path, worker: str, peers: Collection[str], numbers: Iterator[int], peering: Peering
+        self,
+        host: Host,
+        folder: Path,
+        worker: str,
+        peers: Mapping[str, str],
+        numbers: Iterator[int],
+        peering: Peering,
     ) -> None:
         self.peers = peers
         self.peering = peering
@@ -44,11 +52,11 @@ class Wiring:
         self._numbers = numbers
         self._host = host
 
-    def external(self, kind: str, name: str, adapter: Adapter) -> str:
-        """A service whose requests `adapter` answers; returns its name."""
+    def external(self, kind: str, name: str, adapter: Adapter, **options: str) -> str:
+        """A service whose requests `adapter` answers; returns its name. `options` are workerd's HttpOptions."""
         service = f"{kind}:{self._worker}:{name}"
         self._host.adapters[service] = adapter
-        http = {"injectRequestHeaders": [{"name": BINDING, "value": service}]}
+        http = {**options, "injectRequestHeaders": [{"name": BINDING, "value": service}]}
         self.services.append({"name": service, "external": {"address": f"unix:{self._host.path}", "http": http}})
         return service
 
@@ -107,9 +115,9 @@ def _service(_: str, fetcher: Fetcher, wiring: Wiring) -> Struct:
     """workerd's own between Workers that it runs, else `js/peers.js`."""
     if fetcher.service not in wiring.peers:
         return {"service": wiring.peering.designator(fetcher)}
-    designator = {"name": service_of(fetcher.service)}
-    if fetcher.entrypoint is not None:
-        designator["entrypoint"] = fetcher.entrypoint
+    designator = {"name": wiring.peers[fetcher.service]}
+    if fetcher.entrypoint is not None:  # which static assets do not stand before
+        designator = {"name": service_of(fetcher.service), "entrypoint": fetcher.entrypoint}
     return {"service": designator | ({} if fetcher.props is None else {"props": {"json": wire.dumps(fetcher.props)}})}
 
 

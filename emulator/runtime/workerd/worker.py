@@ -17,8 +17,8 @@ from flarebed.bindings.queues.binding import delivery_of
 from flarebed.emulator.config.model import Config
 from flarebed.emulator.runtime.http import IncomingRequest, OutgoingResponse, ScheduledOutcome
 from flarebed.emulator.runtime.services import Services
-from flarebed.emulator.runtime.workerd import runs
-from flarebed.emulator.runtime.workerd.bundled import Bundled
+from flarebed.emulator.runtime.workerd import assets, objects, runs
+from flarebed.emulator.runtime.workerd.bundled import Bundled, Module
 from flarebed.emulator.runtime.workerd.bundler import bundle
 from flarebed.emulator.runtime.workerd.conversation import Conversation, over
 from flarebed.emulator.runtime.workerd.front import Front
@@ -28,6 +28,8 @@ from flarebed.emulator.runtime.workerd.shared import SharedWorkerd
 from flarebed.emulator.runtime.workerd.tools import find_esbuild
 
 _CONTROL: Final = (("host", "control"),)
+_NO_CODE: Final = Bundled("modules", (Module("index.js", "esModule", b"export default {};"),), ("default",), ())
+"""Of a Worker that is nothing but assets."""
 
 
 class JavaScriptWorker:
@@ -47,12 +49,19 @@ class JavaScriptWorker:
 
     async def load(self, env: Mapping[str, Any], flags: dict[str, bool]) -> None:
         """Bundle it. Raises UserError for what the user can mend."""
-        esbuild = find_esbuild(self._config.root, os.environ.get("PATH", ""))
-        self._bundled = await bundle(self._config, esbuild, os.environ)
+        self._bundled = await self._made()
         for warning in self._bundled.warnings:
             self.services.log("warn", warning)
         client = self._workerd.join(self._config, self._bundled, env, self.workflow_classes())
         self._front = Front(client, self._workerd.output.failures, self._clock)
+
+    async def _made(self) -> Bundled:
+        if self._config.main is None and self._config.native.assets is not None:
+            return _NO_CODE
+        esbuild = find_esbuild(self._config.root, os.environ.get("PATH", ""))
+        bundled = await bundle(self._config, esbuild, os.environ)
+        objects.check_exports(self._config, bundled.exports)
+        return bundled
 
     async def close(self) -> None:
         await self.services.close()
@@ -62,7 +71,8 @@ class JavaScriptWorker:
         return path
 
     def files(self) -> list[Path]:
-        return [] if self._bundled is None else list(self._bundled.files)
+        bundled = [] if self._bundled is None else self._bundled.files
+        return [*bundled, *assets.files(self._config)]
 
     # Events from outside.
 

@@ -7,12 +7,11 @@ src/workerd/api/cache.c++.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
-from email.utils import parsedate_to_datetime
 from typing import Any
 
 from flarebed.bindings.values import UNDEFINED
+from flarebed.emulator.runtime import freshness
 from flarebed.emulator.runtime.python.context import current
 from flarebed.emulator.runtime.python.js import idl
 from flarebed.emulator.runtime.python.js.body import Body
@@ -23,9 +22,6 @@ from flarebed.emulator.runtime.python.js.url import parse
 from flarebed.emulator.runtime.python.promise import Promise, io_context, promise_of
 from flarebed.emulator.runtime.python.proxy import JsProxy, throw
 
-_DIRECTIVE = re.compile(r"([\w-]+)(?:=\"?([^\",]*)\"?)?")
-_HEURISTIC_SHARE = 0.1
-"""Of the age since Last-Modified, when nothing else says how long a response stays fresh."""
 _MAX_NAME = 1024
 
 
@@ -57,7 +53,7 @@ class Cache(JsProxy):
     async def _put(self, url: str, response: Response) -> None:
         body = (await response.arrayBuffer()).to_bytes()
         now_ms = current().services.clock.now_ms()
-        lifetime_ms = _lifetime_ms(response.headers, now_ms)
+        lifetime_ms = freshness.lifetime_ms(lambda name: response.headers.get(name) or None, now_ms)
         if lifetime_ms > 0 and response.status != 304:
             headers = response.headers.copy()
             headers.set("cf-cache-status", "HIT")
@@ -109,32 +105,6 @@ def _check(request: Request, response: Any) -> None:
         raise throw("Cannot cache response with 'Vary: *' header.", "TypeError")
     if isinstance(response, Body) and response.status == 101:
         raise throw("Cannot cache WebSocket upgrade response.", "TypeError")
-
-
-def _lifetime_ms(headers: Headers, now_ms: float) -> float:
-    """How long a shared cache may keep it; 0 if not at all."""
-    control = {name.lower(): value for name, value in _DIRECTIVE.findall(headers.get("cache-control") or "")}
-    if {"no-store", "no-cache"} & control.keys():
-        return 0
-    if "private" in control and not control["private"]:
-        return 0
-    if headers.has("set-cookie") and control.get("private", "").lower() != "set-cookie":
-        return 0
-    for directive in ("s-maxage", "max-age"):
-        if control.get(directive, "").isdigit():
-            return int(control[directive]) * 1000
-    expires_ms = _date_ms(headers.get("expires"))
-    if expires_ms is not None:
-        return expires_ms - now_ms
-    modified_ms = _date_ms(headers.get("last-modified"))
-    return 0 if modified_ms is None else (now_ms - modified_ms) * _HEURISTIC_SHARE
-
-
-def _date_ms(text: Any) -> float | None:
-    try:
-        return parsedate_to_datetime(text).timestamp() * 1000 if isinstance(text, str) else None
-    except ValueError:
-        return None
 
 
 class CacheStorage(JsProxy):
