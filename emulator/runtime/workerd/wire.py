@@ -81,7 +81,7 @@ def _is_plain(value: Any, seen: set[int], depth: int) -> bool:
     if kind in _SAME:
         return True
     if kind is int:
-        return -MAX_SAFE_INTEGER <= value <= MAX_SAFE_INTEGER
+        return bool(-MAX_SAFE_INTEGER <= value <= MAX_SAFE_INTEGER)
     if kind is float:
         return bool(math.isfinite(value))  # -0.0 too: JSON.parse has it
     if (kind is not dict and kind is not list) or id(value) in seen:
