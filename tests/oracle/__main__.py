@@ -16,11 +16,17 @@ from pathlib import Path
 from typing import Any
 
 from tests.oracle import data, state
+from tests.oracle.bundling import comparison
 from tests.oracle.d1 import interchange, rows
 from tests.oracle.suite import Questions, Suite, Theirs
 from tests.oracle.suites import SUITES
 
-CHECKS = {"state": state.not_taken_over, "d1_rows": rows.not_as_recorded, "d1_turns": interchange.taken_in_turns}
+CHECKS = {
+    "state": state.not_taken_over,
+    "d1_rows": rows.not_as_recorded,
+    "d1_turns": interchange.taken_in_turns,
+    "bundles": comparison.not_bundled_alike,
+}
 """What only the real wrangler can tell."""
 
 
