@@ -6,6 +6,9 @@ wrangler's deployment-bundle/run-custom-build.ts; how it asks for a shell and wh
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import os
+import signal
 from asyncio.subprocess import DEVNULL, PIPE
 from collections.abc import Callable, Mapping
 from typing import Final
@@ -30,6 +33,7 @@ async def run_custom_build(build: BuildCommand, environ: Mapping[str, str], log:
             stdout=PIPE,
             stderr=PIPE,
             limit=_LONGEST_LINE,
+            start_new_session=True,  # so that what the shell starts can be ended with it
         )
     except OSError as error:
         text = f"Running custom build `{build.command}` failed: {error.strerror}."
@@ -38,7 +42,9 @@ async def run_custom_build(build: BuildCommand, environ: Mapping[str, str], log:
         await asyncio.gather(_log_lines(process.stdout, log), _log_lines(process.stderr, log))
         code = await process.wait()
     except asyncio.CancelledError:
-        process.kill()
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        await process.wait()
         raise
     if code != 0:
         raise UserError(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import re
 from pathlib import Path
 
 import pytest
@@ -55,3 +57,34 @@ def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
         "Running custom build `true` failed: No such file or directory.",
         f"{tmp_path}/gone",
     )
+
+
+def test_nobody_waits_for_it_any_more(tmp_path: Path) -> None:
+    """What the shell started ends too."""
+
+    async def play() -> None:
+        command = BuildCommand("sh -c 'echo $$; exec sleep 60'; true", tmp_path)
+        pid = asyncio.get_running_loop().create_future()
+
+        def log(_: str, text: str) -> None:
+            if found := re.fullmatch(r"\[custom build\] (\d+)", text):
+                pid.set_result(int(found[1]))
+
+        work = asyncio.ensure_future(run_custom_build(command, {"PATH": "/usr/bin:/bin"}, log))
+        await pid
+        work.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await work
+        while is_alive(pid.result()):
+            await asyncio.to_thread(lambda: None)
+
+    run(play())
+
+
+def is_alive(pid: int) -> bool:
+    """Not a zombie that waits for its parent either."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text()
+    except FileNotFoundError:
+        return False
+    return state.rpartition(")")[2].split()[0] != "Z"

@@ -224,8 +224,7 @@ async def running(esbuild: Path, version: str) -> AsyncIterator[Service]:
     try:
         yield service
     finally:
-        if process.returncode is None:
-            process.kill()
+        _kill(process)
         await serving
 
 
@@ -237,10 +236,15 @@ async def _serve(service: Service, process: asyncio.subprocess.Process, esbuild:
         await service.read(process.stdout)
     except Exception as error:
         service.end(InternalError(f"{esbuild} said what was not understood: {error!r}"))
-        process.kill()
+        _kill(process)
     said = (await reading).decode(errors="replace").strip()
     await process.wait()
     service.end(UserError(f"esbuild ended before it had bundled the Worker: {said}", place=str(esbuild)))
+
+
+def _kill(process: asyncio.subprocess.Process) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        process.kill()
 
 
 async def _body(packets: asyncio.StreamReader) -> bytes:
