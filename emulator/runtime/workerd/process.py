@@ -107,6 +107,8 @@ class Workerd:
         task.add_done_callback(self._tasks.discard)
 
     async def _spawned_again(self) -> None:
+        if self._closed:
+            return
         try:
             await self._spawn()
         except StartFailed:

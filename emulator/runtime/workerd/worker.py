@@ -22,7 +22,7 @@ from flarebed.emulator.runtime.workerd.bundled import Bundled, Module
 from flarebed.emulator.runtime.workerd.bundler import bundle
 from flarebed.emulator.runtime.workerd.conversation import Conversation, over
 from flarebed.emulator.runtime.workerd.front import Front
-from flarebed.emulator.runtime.workerd.http_client import whole
+from flarebed.emulator.runtime.workerd.http_client import LOST, LostConnection, whole
 from flarebed.emulator.runtime.workerd.queues import DELIVER, take, to_deliver
 from flarebed.emulator.runtime.workerd.shared import SharedWorkerd
 from flarebed.emulator.runtime.workerd.tools import find_esbuild
@@ -82,7 +82,10 @@ class JavaScriptWorker:
 
     async def scheduled(self, cron: str, time_ms: float) -> ScheduledOutcome:
         with self._clock.operation_outside():
-            result = await self._order("scheduled", cron, time_ms)
+            try:
+                result = await self._order("scheduled", cron, time_ms)
+            except JsError:  # workerd has ended
+                return ScheduledOutcome("exception")
         return ScheduledOutcome(result["outcome"], bool(result.get("noRetry")))
 
     # Dispatch.
@@ -91,8 +94,11 @@ class JavaScriptWorker:
         """`batch` is a QueueController; what the handler said of its messages goes back to it."""
         delivery = delivery_of(batch)
         with self._clock.operation_outside():
-            answer = await self._workerd.control.send("POST", self._path + DELIVER, _CONTROL, to_deliver(delivery))
-            result = json.loads(await whole(answer))
+            try:
+                answer = await self._workerd.control.send("POST", self._path + DELIVER, _CONTROL, to_deliver(delivery))
+                result = json.loads(await whole(answer))
+            except LostConnection as error:
+                raise JsError(LOST) from error
         take(result, delivery.verdict)
         if result["outcome"] != "ok":
             raise await self._thrown(result["outcome"])
