@@ -133,6 +133,10 @@ class Group:
         if self.workerd is not None:
             await self.workerd.disown()
 
+    async def drained(self) -> None:
+        """Another process has taken over: returns when what other Workers have asked here is answered."""
+        await asyncio.gather(*(server.drained() for server in self._called))
+
     def _announce(self, kind: str, resource: str) -> None:
         """Work was written here that the writer does not run itself: for whichever owner it is."""
         owning = [app for app in self.apps if app.owner.owns]

@@ -127,6 +127,10 @@ class WorkerApp(Protocol):
         """Stop that; nothing more of it runs here on return."""
         ...
 
+    async def drained(self) -> None:
+        """Another process has taken over: returns when what other Workers have asked here is answered."""
+        ...
+
     async def close(self) -> None: ...
 
     def bindings_tables(self) -> Mapping[str, Sequence[tuple[str, str, str]]]:

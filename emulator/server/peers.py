@@ -46,6 +46,10 @@ class PeerServer:
         await self._server.listen_at(self._socket)
         self._registry.publish(self._name, self._socket)
 
+    async def drained(self) -> None:
+        """Take no more calls; returns when the last one is answered."""
+        await self._server.stop()
+
     def close(self) -> None:
         if self._socket is not None:
             self._registry.withdraw(self._name, self._socket)

@@ -46,6 +46,9 @@ class BrokenWorker:
     async def disown(self) -> None:
         pass
 
+    async def drained(self) -> None:
+        pass
+
     async def close(self) -> None:
         pass
 

@@ -184,6 +184,7 @@ class Runtime:
         await self._app.disown()
         self._channel.send({"is": "disowned"})
         await self._server.drained()
+        await self._app.drained()
         await self._close()
 
     async def _stop(self) -> None:

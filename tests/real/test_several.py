@@ -19,6 +19,7 @@ FRONT = """
 export default {
   async fetch(request, env) {
     const { pathname } = new URL(request.url);
+    if (pathname === "/work") return env.WORK.fetch("http://work/");
     if (pathname === "/back") return env.BACK.fetch("http://back/");
     if (pathname === "/send") await env.JOBS.send("job");
     return new Response(await env.KV.get("done"));
@@ -34,14 +35,21 @@ export default {
 };
 """
 WORK = """
+import asyncio
 import os
 
-from workers import WorkerEntrypoint
+from workers import Response, WorkerEntrypoint
 
 VERSION = "v0"
 
 
 class Default(WorkerEntrypoint):
+    async def fetch(self, request):
+        print("begun")
+        while not os.path.exists(self.env.GO):
+            await asyncio.sleep(0.01)
+        return Response(VERSION)
+
     async def queue(self, batch, env, ctx):
         print(VERSION, os.getpid())
         await self.env.KV.put("done", f"{batch.messages[0].body} {VERSION}")
@@ -60,12 +68,13 @@ def worker(root: Path, name: str, main: str, source: str, **config: Any) -> None
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     queue = {"queue": "jobs", "max_batch_timeout": 0}
-    services = [{"binding": "BACK", "service": "back"}]
+    services = [{"binding": "BACK", "service": "back"}, {"binding": "WORK", "service": "work"}]
     producers = [{"binding": "JOBS", "queue": "jobs"}]
     worker(tmp_path, "front", "index.js", FRONT, **KV, services=services, queues={"producers": producers})
     worker(
-        tmp_path, "work", "entry.py", WORK, **KV, compatibility_flags=["python_workers"], queues={"consumers": [queue]}
-    )
+        tmp_path, "work", "entry.py", WORK, **KV, compatibility_flags=["python_workers"],
+        queues={"consumers": [queue]}, vars={"GO": str(tmp_path / "go")},
+    )  # fmt: skip
     worker(tmp_path, "back", "index.js", BACK)
     return tmp_path
 
@@ -104,6 +113,17 @@ def test_several_workers_in_one_command(running: Running, folder: Path) -> None:
     assert "".join(running.output).count("[front, back] Reloaded") == 1
     assert (folder / "front/.wrangler/state").is_dir()
     assert not (folder / "work/.wrangler").exists()
+
+
+def test_a_call_ends_in_the_process_that_it_began_in(running: Running, folder: Path) -> None:
+    begun = running.begin("/work")
+    running.wait_for(r"^\[work\] begun$")
+    edit(folder / "work/entry.py", "v0", "v1")
+    running.wait_for(r"\[work\] Reloaded")
+    (folder / "go").touch()
+    assert begun.getresponse().read() == b"v0"
+    begun.close()
+    assert running.get("/work") == "v1"
 
 
 @pytest.mark.parametrize(
