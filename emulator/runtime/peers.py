@@ -34,8 +34,10 @@ MAX_BYTES: Final = 32 << 20
 
 
 class Callee(Protocol):
-    async def call(self, target: Target, path: Sequence[str], arguments: Sequence[Any]) -> Any:
-        """Raises JsError with what was thrown."""
+    async def call(
+        self, target: Target, path: Sequence[str], arguments: Sequence[Any], over: asyncio.Future[None]
+    ) -> Any:
+        """Raises JsError with what was thrown. The caller may use what it got until it is `over`."""
         ...
 
 
@@ -149,19 +151,28 @@ def upgrade_header(target: Target, url: str) -> tuple[str, str]:
 class _Called:
     """What a caller's conversation is about."""
 
-    def __init__(self, worker: Callee, target: Target, watched: Callable[[], AbstractContextManager[None]]) -> None:
+    def __init__(
+        self, worker: Callee, target: Target, watched: Callable[[], AbstractContextManager[None]],
+        over: asyncio.Future[None],
+    ) -> None:  # fmt: skip
+        self.over = over
         self._worker = worker
         self._target = target
         self._watched = watched
 
     async def call(self, path: Sequence[str], arguments: Sequence[Any]) -> Any:
         with self._watched():
-            return await self._worker.call(self._target, path, arguments)
+            return await self._worker.call(self._target, path, arguments, self.over)
 
 
-def called(worker: Callee, given: Given, chunks: AsyncIterator[bytes], clock: Clock) -> AsyncIterator[bytes]:
+async def called(worker: Callee, given: Given, chunks: AsyncIterator[bytes], clock: Clock) -> AsyncIterator[bytes]:
     """The other end of `Peers.call`: what a Worker answers."""
-    return answering(_Called(worker, given.target, partial(watched, given, clock)), chunks, clock.loop)
+    root = _Called(worker, given.target, partial(watched, given, clock), clock.loop.create_future())
+    try:
+        async for line in answering(root, chunks, clock.loop):
+            yield line
+    finally:
+        root.over.set_result(None)
 
 
 def watched(given: Given, clock: Clock) -> AbstractContextManager[None]:

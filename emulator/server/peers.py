@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
@@ -14,8 +14,8 @@ from typing import Any, Protocol
 from flarebed.bindings.clock import Clock
 from flarebed.bindings.errors import JsError
 from flarebed.emulator.runtime import whole
-from flarebed.emulator.runtime.http import IncomingRequest, OutgoingResponse, Target, WorkerError
-from flarebed.emulator.runtime.peers import CF, TARGET, Given, called, thrown_header, watched
+from flarebed.emulator.runtime.http import IncomingRequest, OutgoingResponse, WorkerError
+from flarebed.emulator.runtime.peers import CF, TARGET, Callee, Given, called, thrown_header, watched
 from flarebed.emulator.runtime.registry import Registry
 from flarebed.emulator.server import websocket
 from flarebed.emulator.server.http import HttpServer
@@ -24,10 +24,8 @@ from flarebed.emulator.server.request import Receive, Scope, Send, chunks
 from flarebed.emulator.server.response import send_response
 
 
-class CalledWorker(Protocol):
+class CalledWorker(Callee, Protocol):
     async def fetch(self, incoming: IncomingRequest) -> OutgoingResponse: ...
-
-    async def call(self, target: Target, path: Sequence[str], arguments: Sequence[Any]) -> Any: ...
 
 
 class PeerServer:

@@ -76,6 +76,19 @@ class IoContext:
         if self.answered and not self.waiting:
             self.close()
 
+    def hold_until(self, over: asyncio.Future[None]) -> None:
+        """The context lives on until `over`, which is of the host's loop."""
+        held: asyncio.Future[None] = self.loop.create_future()
+        self.wait_until(held)
+        self.begin_outside()
+
+        def release(_: object) -> None:
+            if not held.done():
+                held.set_result(None)
+            self.end_outside()
+
+        over.add_done_callback(release)
+
     def answer(self) -> None:
         """The event is answered: what is left to do is what was given to waitUntil."""
         self.answered = True

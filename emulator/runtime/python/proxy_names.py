@@ -18,7 +18,7 @@ _OPERATORS: Final = frozenset(
     {"__add__", "__aiter__", "__anext__", "__await__", "__call__", "__contains__", "__delitem__", "__getitem__",
      "__iadd__", "__iter__", "__len__", "__mul__", "__next__", "__reversed__", "__rmul__", "__setitem__"}
 )  # fmt: skip
-_OURS: Final = frozenset({"Static", "js_name", "js_tag", "js_value", "own_properties", "value"})
+_OURS: Final = frozenset({"Static", "js_name", "js_tag", "js_value", "own_properties", "to_rpc", "value"})
 _ALWAYS: Final = _OF_PYODIDE | _OF_OBJECTS | {*dir(object), "__module__"}
 
 

@@ -18,6 +18,7 @@ from flarebed.emulator.runtime.http import IncomingRequest, OutgoingResponse, Sc
 from flarebed.emulator.runtime.python import patches
 from flarebed.emulator.runtime.python.bundle import Bundle, web_assembly_module
 from flarebed.emulator.runtime.python.context import IoContext
+from flarebed.emulator.runtime.python.crossing import Crossing
 from flarebed.emulator.runtime.python.entrypoints import Entrypoints
 from flarebed.emulator.runtime.python.execution_context import ExecutionContext, ScheduledController
 from flarebed.emulator.runtime.python.js.request import Request
@@ -110,19 +111,31 @@ class PythonWorker:
             raise type_error(NO_UPGRADE)
         return outgoing
 
-    async def call(self, target: Target, path: Sequence[str], arguments: Sequence[Any]) -> Any:
-        """Another Worker calls a method: values in, a value out; raises JsError with what was thrown."""
+    async def call(
+        self, target: Target, path: Sequence[str], arguments: Sequence[Any], over: asyncio.Future[None]
+    ) -> Any:
+        """Another Worker calls a method: values in, a value out; raises JsError with what was thrown.
+
+        What the method gave of its own (functions, streams) is there until the caller is `over`.
+        """
         io = IoContext(self.loop, self.services)
-        ctx = ExecutionContext(io, target.props)
-        given = [to_python(argument) for argument in arguments]
+        crossing = Crossing()
         try:
-            return from_python(
-                await self._run(io, self._exports.call(_entrypoint(target), path, given, self._env, ctx))
-            )
+            value = await self._run(io, self._called(io, target, path, arguments, crossing))
+            if crossing.shares:
+                io.hold_until(over)
+            return value
         except Exception as error:
             raise self._thrown(error) from error
         finally:
             io.answer()
+
+    async def _called(
+        self, io: IoContext, target: Target, path: Sequence[str], arguments: Sequence[Any], crossing: Crossing
+    ) -> Any:
+        given = [to_python(argument) for argument in arguments]
+        ctx = ExecutionContext(io, target.props)
+        return crossing.ready(from_python(await self._exports.call(_entrypoint(target), path, given, self._env, ctx)))
 
     async def scheduled(self, cron: str, scheduled_time_ms: float) -> ScheduledOutcome:
         controller = ScheduledController(cron, scheduled_time_ms)

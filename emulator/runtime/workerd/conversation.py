@@ -224,13 +224,13 @@ class Conversation:
     async def _answer(self, number: int, target: int, method: str | None, arguments: Any) -> None:
         try:
             function = _method(self._exports[target], method)
-            value = await function(*wire.from_wire(arguments, self.function))
+            value = wire.to_wire(await function(*wire.from_wire(arguments, self.function)), self.export)
         except JsError as error:
             self._say({"id": number, "error": wire.error_to_wire(error, self.export)})
         except WorkerLostError:
             pass
         else:
-            self._say({"id": number, "value": wire.to_wire(value, self.export)})
+            self._say({"id": number, "value": value})
 
 
 def _method(called: Any, name: str | None) -> Any:

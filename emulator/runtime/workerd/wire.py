@@ -10,6 +10,8 @@ on the other side. A node of an object (keys are texts, the rest are parts):
     ["view", kind, buffer, byte offset, byte length]                      ["value", primitive]
     ["error", name, message, stack, [cause] or [], key, value, ...]
     ["function", number]              ["stream", number]: a function that gives the next chunk, or undefined
+    ["headers", name, value, ...]     ["response", status, status text, body, name, value, ...]
+    ["request", method, URL, body, cf, name, value, ...]
 
 A part is a primitive that JSON has, or an array:
 
@@ -22,6 +24,7 @@ import base64
 import json
 import math
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from itertools import chain
 from typing import Any, Final, NoReturn
 
 from flarebed.bindings.errors import JsError
@@ -40,6 +43,7 @@ from flarebed.bindings.values import (
     Undefined,
     View,
 )
+from flarebed.emulator.runtime.web_values import WebHeaders, WebRequest, WebResponse
 
 Export = Callable[[Any], int]
 """Makes a number for a function that the other side may call."""
@@ -144,6 +148,18 @@ class _Nodes:
                 return ["boxed", self._part(value.value)]
             case SparseArray():
                 return ["sparse", value.length, *self._pairs(value.members.items())]
+        return self._host_node(value)
+
+    def _host_node(self, value: Any) -> list[Any]:
+        match value:
+            case WebHeaders():
+                return ["headers", *chain.from_iterable(value.headers)]
+            case WebResponse():
+                parts = [value.status, value.status_text, self._part(value.body)]
+                return ["response", *parts, *chain.from_iterable(value.headers)]
+            case WebRequest():
+                parts = [value.method, value.url, self._part(value.body), self._part(value.cf)]
+                return ["request", *parts, *chain.from_iterable(value.headers)]
         if hasattr(value, "__aiter__"):
             return ["stream", self._export(_chunks(value))]
         return ["function", self._export(value)]
@@ -230,7 +246,17 @@ def _shell(node: list[Any], resolve: Import) -> Any:
             return SparseArray(length, {})
         case ["stream", number]:
             return RemoteStream(resolve(number))
+        case ["headers", *names_and_values]:
+            return WebHeaders(_pairs(names_and_values))
+        case ["response", status, status_text, _, *names_and_values]:
+            return WebResponse(status, status_text, _pairs(names_and_values))
+        case ["request", method, url, _, _, *names_and_values]:
+            return WebRequest(method, url, _pairs(names_and_values), None, UNDEFINED)
     return resolve(node[1])
+
+
+def _pairs(flat: list[str]) -> list[tuple[str, str]]:
+    return list(zip(flat[::2], flat[1::2], strict=True))
 
 
 class _Parts:
@@ -272,6 +298,10 @@ class _Parts:
                 shell.properties = dict(self._pairs(node[5:]))
             case SparseArray():
                 shell.members.update(self._pairs(node[2:]))
+            case WebResponse():
+                shell.body = self.part(node[3])
+            case WebRequest():
+                shell.body, shell.cf = self.part(node[3]), self.part(node[4])
 
 
 class RemoteStream:

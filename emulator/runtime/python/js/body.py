@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from flarebed.bindings import ecma
-from flarebed.bindings.errors import JsError
+from flarebed.bindings.errors import JsError, type_error
 from flarebed.bindings.values import ArrayBuffer, View
 from flarebed.emulator.runtime.python.context import CURRENT, current
 from flarebed.emulator.runtime.python.js import form, idl, mime
@@ -89,6 +89,13 @@ class Body(JsProxy):
             self._headers.set("content-type", content_type)
         elif isinstance(body, form.FormData):
             io.services.log("warn", CUSTOM_TYPE)
+
+    def _crossing_body(self) -> Any:
+        """The body as a value for another Worker, which has it from now on."""
+        if self.bodyUsed:
+            raise type_error(USED)
+        source, self._used = self._source, self._source is not None
+        return View(ArrayBuffer(source)) if isinstance(source, bytes) else source and source.js_value()
 
     @property
     def headers(self) -> Headers:

@@ -10,9 +10,11 @@ from typing import Any
 
 from flarebed.bindings.errors import JsError
 from flarebed.bindings.services import binding, objects
+from flarebed.bindings.values import View
 from flarebed.emulator.runtime.http import IncomingRequest, OutgoingResponse, Target
 from flarebed.emulator.runtime.peers import Call, Peers, absent, upgrade_header
 from flarebed.emulator.runtime.python.context import IoContext
+from flarebed.emulator.runtime.python.crossing import Crossing
 from flarebed.emulator.runtime.python.js.body import Source
 from flarebed.emulator.runtime.python.js.fetch import upgrade
 from flarebed.emulator.runtime.python.js.headers import Headers
@@ -22,8 +24,9 @@ from flarebed.emulator.runtime.python.js.request import Request
 from flarebed.emulator.runtime.python.js.response import NULL_BODY, Response
 from flarebed.emulator.runtime.python.js.work import outside, when_dropped
 from flarebed.emulator.runtime.python.promise import Promise, io_context
-from flarebed.emulator.runtime.python.proxy import JsProxy, from_python, to_python
+from flarebed.emulator.runtime.python.proxy import _WRAPPERS, JsProxy, from_python, to_python
 from flarebed.emulator.runtime.stub import Stub
+from flarebed.emulator.runtime.web_values import WebHeaders, WebRequest, WebResponse
 
 Send = Callable[..., Promise]
 
@@ -128,7 +131,10 @@ class RpcStub(JsProxy, js="RpcStub", wraps=(Stub,)):
 def _values(arguments: tuple[Any, ...], options: dict[str, Any]) -> list[Any]:
     """Keyword arguments are one trailing object, as in every call from Python."""
     values = [from_python(argument) for argument in arguments]
-    return [*values, {name: from_python(value) for name, value in options.items()}] if options else values
+    if options:
+        values.append({name: from_python(value) for name, value in options.items()})
+    ready: list[Any] = Crossing().ready(values)
+    return ready
 
 
 def _peers(io: IoContext) -> Peers:
@@ -197,3 +203,30 @@ async def _call(
 
 async def _end(call: Call) -> None:
     await call.ended()
+
+
+def _headers_of(value: WebHeaders) -> Headers:
+    return Headers.of_raw(value.headers, immutable=False)
+
+
+def _response_of(value: WebResponse) -> Response:
+    headers = Headers.of_raw(value.headers, immutable=False)
+    return Response.of(value.status, headers, _source_of(value.body), status_text=value.status_text)
+
+
+def _request_of(value: WebRequest) -> Request:
+    request = Request(value.url, method=value.method)
+    request._headers = Headers.of_raw(value.headers, immutable=False)
+    request._cf, request._source = value.cf, _source_of(value.body)
+    return request
+
+
+def _source_of(body: Any) -> Source:
+    """A body that came from another Worker: bytes, or a stream."""
+    if body is None:
+        return None
+    source: ReadableStream | bytes = bytes(body) if isinstance(body, View) else to_python(body)
+    return source
+
+
+_WRAPPERS.update({WebHeaders: _headers_of, WebResponse: _response_of, WebRequest: _request_of})

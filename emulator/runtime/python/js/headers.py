@@ -15,6 +15,7 @@ from flarebed.emulator.runtime.python.js import idl
 from flarebed.emulator.runtime.python.js.idl import Keyed, string
 from flarebed.emulator.runtime.python.js.iterators import EntryIterator, KeyIterator, ValueIterator
 from flarebed.emulator.runtime.python.proxy import jsnull, throw, to_python
+from flarebed.emulator.runtime.web_values import WebHeaders
 
 _NAME = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]*").fullmatch
 _BAD_VALUE = re.compile(r"[\0\r\n]").search
@@ -45,6 +46,9 @@ class Headers(Keyed):
                 "To initialize a Headers object from a sequence, each inner sequence must have exactly two elements.",
                 "TypeError",
             ) from None
+
+    def to_rpc(self) -> WebHeaders:
+        return WebHeaders(self.raw())
 
     @classmethod
     def of_raw(cls, raw: Iterable[tuple[str, str]], *, immutable: bool = True) -> Headers:

@@ -16,6 +16,7 @@ from flarebed.emulator.runtime.python.js.headers import Headers
 from flarebed.emulator.runtime.python.js.readable import ReadableStream
 from flarebed.emulator.runtime.python.js.url import parse
 from flarebed.emulator.runtime.python.proxy import from_python, jsnull, throw, to_python
+from flarebed.emulator.runtime.web_values import WebRequest
 
 METHODS = frozenset(
     (
@@ -165,6 +166,10 @@ class Request(Body):
         if self._own_signal is None:
             self._own_signal = AbortSignal()
         return self._own_signal
+
+    def to_rpc(self) -> WebRequest:
+        """What another Worker gets of it."""
+        return WebRequest(self.method, self.url, self.headers.raw(), self._crossing_body(), self._cf)
 
     def clone(self) -> Request:
         made = Request.__new__(Request)

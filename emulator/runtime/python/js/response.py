@@ -20,6 +20,7 @@ from flarebed.emulator.runtime.python.js.readable import ReadableStream
 from flarebed.emulator.runtime.python.js.url import parse
 from flarebed.emulator.runtime.python.js.websocket import WebSocket
 from flarebed.emulator.runtime.python.proxy import Constructor, from_js_error, from_python, jsnull, throw
+from flarebed.emulator.runtime.web_values import WebResponse
 
 NULL_BODY = (101, 204, 205, 304)
 REDIRECTS = (301, 302, 303, 307, 308)
@@ -159,6 +160,10 @@ class Response(Body):
         made = Response.of(self.status, headers, source, status_text=self._status_text, url=self._url)
         made.cf, made.redirected, made.type, made._manual = self.cf, self.redirected, self.type, self._manual
         return made
+
+    def to_rpc(self) -> WebResponse:
+        """What another Worker gets of it."""
+        return WebResponse(self.status, self._status_text, self.headers.raw(), self._crossing_body())
 
     def outgoing(self, io: IoContext) -> OutgoingResponse:
         """What the server sends. The event is answered; its context lives on until a streamed body is sent."""

@@ -11,8 +11,10 @@ const DOM_NAMES = new Set(
     .split(" ")
     .map((name) => `${name}Error`),
 );
-// A DOMException that came from elsewhere has these as properties of its own.
-const OWN_TO_ERRORS = new Set(["name", "message", "stack", "cause", "code"]);
+// A DOMException that came from elsewhere has these as properties of its own, and its code.
+const OWN_TO_ERRORS = new Set(["name", "message", "stack", "cause"]);
+// Kinds of objects that can't be made before what is in them.
+const MADE_OF_OTHERS = new Set(["view", "response", "request"]);
 // What is nested deeper goes as nodes: JSON's writers and readers go down by recursion.
 const DEEPEST = 200;
 
@@ -97,6 +99,11 @@ function node(value, part, exported) {
   if (value instanceof Error) return errorNode(value, part, pairs);
   if (value instanceof RegExp) return ["regexp", value.source, value.flags];
   if (BOXES.some((box) => value instanceof box)) return ["boxed", part(value.valueOf())];
+  if (value instanceof Headers) return ["headers", ...[...value].flat()];
+  if (value instanceof Response) return ["response", value.status, value.statusText, part(value.body), ...[...value.headers].flat()];
+  if (value instanceof Request) {
+    return ["request", value.method, value.url, part(value.body), part(value.cf), ...[...value.headers].flat()];
+  }
   if (value instanceof ReadableStream) return ["stream", exported(chunksOf(value))];
   const prototype = Object.getPrototypeOf(value);
   if (prototype === Object.prototype || prototype === null) return ["object", ...pairs(Object.entries(value))];
@@ -106,7 +113,7 @@ function node(value, part, exported) {
 function errorNode(error, part, pairs) {
   const { name, message, stack = "", cause } = error;
   const caused = "cause" in error ? [part(cause)] : [];
-  const properties = Object.entries(error).filter(([key]) => !OWN_TO_ERRORS.has(key));
+  const properties = Object.entries(error).filter(([key]) => !OWN_TO_ERRORS.has(key) && !(key === "code" && DOM_NAMES.has(name)));
   return ["error", name, message, String(stack), caused, ...pairs(properties)];
 }
 
@@ -146,10 +153,14 @@ function unwired(all, imported) {
   const part = (given) => (Array.isArray(given) ? special(given, objects) : given);
   if (all[0][0] === "value") return part(all[0][1]);
   all.forEach((each, place) => {
-    if (each[0] !== "view") objects[place] = shell(each, part, imported);
+    if (!MADE_OF_OTHERS.has(each[0])) objects[place] = shell(each, part, imported);
   });
   all.forEach(([kind, name, buffer, offset, length], place) => {
     if (kind === "view") objects[place] = viewOf(name, part(buffer), offset, length);
+  });
+  all.forEach((each, place) => {
+    if (each[0] === "response") objects[place] = responseOf(each, part);
+    if (each[0] === "request") objects[place] = requestOf(each, part);
   });
   all.forEach((each, place) => fill(objects[place], each, part));
   return objects[0];
@@ -193,9 +204,23 @@ function shell([kind, ...given], part, imported) {
       return Object(part(given[0]));
     case "stream":
       return streamOf(imported(given[0]));
+    case "headers":
+      return new Headers(pairsOf(given));
     default:
       return imported(given[0]);
   }
+}
+
+function responseOf([, status, statusText, body, ...headers], part) {
+  return new Response(part(body), { status, statusText, headers: pairsOf(headers) });
+}
+
+function requestOf([, method, url, body, cf, ...headers], part) {
+  return new Request(url, { method, body: part(body), cf: part(cf), headers: pairsOf(headers) });
+}
+
+function pairsOf(flat) {
+  return flat.flatMap((name, at) => (at % 2 ? [] : [[name, flat[at + 1]]]));
 }
 
 function viewOf(name, buffer, offset, length) {
