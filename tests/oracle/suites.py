@@ -11,9 +11,9 @@ from tests.oracle.bindings.suite import (
     R2,
     R2_IN_JAVASCRIPT,
 )
-from tests.oracle.workflows.suite import WORKFLOWS
+from tests.oracle.workflows.suite import WORKFLOWS, WORKFLOWS_IN_JAVASCRIPT
 
 SUITES = (
     WORKFLOWS, BINDINGS, BINDINGS_WITH_FLAGS, D1_BY_RPC, R2,
-    JAVASCRIPT, JAVASCRIPT_WITH_FLAGS, R2_IN_JAVASCRIPT,
+    JAVASCRIPT, JAVASCRIPT_WITH_FLAGS, R2_IN_JAVASCRIPT, WORKFLOWS_IN_JAVASCRIPT,
 )  # fmt: skip

@@ -26,7 +26,7 @@ KIND_PARTS: dict[str, frozenset[str]] = {
     "queues": frozenset({"service", "backlog", "body", "consumer", "disorder", "verdict"}),
     "services": frozenset({"objects"}),
     "workflows": frozenset({
-        "workflow", "run", "step", "attempts", "outcome", "rollback", "retry", "duration", "streams",
+        "workflow", "run", "step", "attempts", "outcome", "rollback", "retry", "duration", "streams", "payload",
         "journal", "agenda", "history", "listing", "hibernation", "retention", "schedule", "subscription", "timeline",
         "payload",
     }),

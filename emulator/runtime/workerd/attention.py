@@ -18,29 +18,27 @@ class Attention(Listener):
         self._is_eager = isinstance(clock, VirtualClock)
         self._conversation: Conversation | None = None
         self._called = 0
-        self._calling = -1  # the call of the run itself
+        self._calling = 0  # also the call of the run itself
+        self._is_over = False
         self._said = 0
         self._was_asked = False
         self._is_quiet = False
         self._counts = 0
 
-    def __enter__(self) -> Attention:
-        self._settle()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._conversation = None
-        self._clock.outside -= self._counts
-        self._counts = 0
-
-    def attend(self, conversation: Conversation) -> None:
+    def begin(self, conversation: Conversation) -> None:
         self._conversation = conversation
+        self._settle()
+
+    def end(self) -> None:
+        """The run is over; calls of functions that undo its steps may follow."""
+        self._is_over = True
+        self._settle()
 
     def outstanding(self) -> int:
         """See `dispatch.WorkflowStep`: the steps that are open, and what workerd may have to do."""
         if not self._is_quiet and not self._was_asked:
             self._ask()
-        return self._called + max(0, self._calling) + (not self._is_quiet)
+        return self._called + max(0, self._calling - 1) + (not self._is_quiet)
 
     # What the conversation tells
 
@@ -69,7 +67,7 @@ class Attention(Listener):
 
     def _waits(self) -> bool:
         """For us alone, if workerd has nothing left to do."""
-        return self._called > 0 and self._calling <= 0
+        return self._called > 0 and self._calling <= 1 and not self._is_over
 
     def _ask_soon(self) -> None:
         if self._waits() and not self._was_asked:
@@ -82,6 +80,6 @@ class Attention(Listener):
             self._conversation.ask_for_quiet(self._said)
 
     def _settle(self) -> None:
-        counts = int(not (self._waits() and self._is_quiet))
+        counts = int(self._calling > 0 if self._is_over else not (self._waits() and self._is_quiet))
         self._clock.outside += counts - self._counts
         self._counts = counts

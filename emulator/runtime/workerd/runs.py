@@ -13,18 +13,20 @@ from flarebed.emulator.runtime.workerd.conversation import Conversation, Way
 
 async def run(way: Way, clock: Clock, class_name: str, event: Any, step: Any) -> Any:
     """See `Dispatch.run_workflow`. Cancelled, it hangs up, and workerd ends the Worker's code at its next await."""
-    with Attention(clock) as attention:
-        conversation = Conversation(way, clock.loop, attention, lost=WorkerLostError)
-        attention.attend(conversation)
-        conversation.open()
-        try:
-            step.outstanding = attention.outstanding
-            output = await conversation.call(0, "run", class_name, event, conversation.export(step))
-        except JsError:
-            step.release = conversation.hang_up  # its functions may be called to undo steps
-            raise
-        except BaseException:
-            conversation.hang_up()
-            raise
-        conversation.close()
-        return output
+    attention = Attention(clock)
+    conversation = Conversation(way, clock.loop, attention, lost=WorkerLostError)
+    conversation.open()
+    attention.begin(conversation)
+    step.outstanding = attention.outstanding
+    try:
+        output = await conversation.call(0, "run", class_name, event, conversation.export(step))
+    except JsError:
+        step.release = conversation.hang_up  # its functions may be called to undo steps
+        raise
+    except BaseException:
+        conversation.hang_up()
+        raise
+    finally:
+        attention.end()
+    conversation.close()
+    return output

@@ -5,7 +5,8 @@ POST /<method> with the arguments, answered by the value or the error; for a sub
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import contextmanager
 from typing import Any, Final
 
 from flarebed.bindings.errors import JsError
@@ -27,7 +28,7 @@ def adapter(workflow: WorkflowImpl) -> Adapter:
         except JsError as error:
             return Answered(body=_thrown(error))
         if isinstance(value, WorkflowSubscription):
-            return Answered(body=_events(value), headers=_LINES)
+            return Answered(body=_events(workflow, value), headers=_LINES)
         return Answered(body=_given(_plain(value)))
 
     return answer
@@ -37,13 +38,29 @@ async def _call(workflow: WorkflowImpl, method: str, *arguments: Any) -> Any:
     if method in _OF_WORKFLOW:
         return await getattr(workflow, method)(*arguments)
     instance = InstanceImpl(arguments[0], workflow._workflow)
-    return await getattr(instance, method)(*arguments[1:])
+    call = getattr(instance, method)(*arguments[1:])
+    if method != "terminate":
+        return await call
+    with _in_time(workflow):
+        return await call
 
 
-async def _events(subscription: WorkflowSubscription) -> AsyncGenerator[bytes, None]:
+@contextmanager
+def _in_time(workflow: WorkflowImpl) -> Iterator[None]:
+    """What goes on here may need time to pass: it is no operation outside, which would keep a clock from moving."""
+    clock = workflow._workflow._clock
+    clock.outside -= 1
+    try:
+        yield
+    finally:
+        clock.outside += 1
+
+
+async def _events(workflow: WorkflowImpl, subscription: WorkflowSubscription) -> AsyncGenerator[bytes, None]:
     while True:
         try:
-            following = await subscription.next()
+            with _in_time(workflow):
+                following = await subscription.next()
         except JsError as error:
             yield _thrown(error) + b"\n"
             return

@@ -103,3 +103,5 @@ REASONS: Reasons = {
         "subscribe: restart from a step",
     ),
 }  # fmt: skip
+
+JAVASCRIPT_REASONS: Reasons = {}

@@ -2,22 +2,34 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+from flarebed.bindings.clock import VirtualClock
+from flarebed.bindings.workflows.api import WorkflowApi
+from tests.oracle.bindings import virtual_time
 from tests.oracle.suite import Answering, Question, Questions, Suite
 from tests.oracle.workflows import ours
-from tests.oracle.workflows.differences import REASONS
+from tests.oracle.workflows.differences import JAVASCRIPT_REASONS, REASONS
 from tests.oracle.workflows.production import comparable
 from tests.oracle.workflows.questions import QUESTIONS
 from tests.oracle.workflows.scrubbing import scrubbed
 from tests.oracle.wrangler import fetched, running
+from tests.served import Served, served
+
+T = TypeVar("T")
+
+MOMENT_S = 0.002
+LONG_MS = 5_000
 
 HERE = Path(__file__).parent
-FILES = (HERE / "worker.js", HERE / "wrangler.json", HERE.parent / "values.js")
+OTHERS = HERE.parent / "bindings" / "worker"
+FILES = (HERE / "worker.js", HERE / "wrangler.json", HERE.parent / "values.js", OTHERS / "clock.js")
 DETAILS = "/cdn-cgi/local/explorer/api/workflows/flow/instances/"
 
 
@@ -48,4 +60,67 @@ def _ours(folder: Path, _: Questions) -> Iterator[Answering]:
     yield answer
 
 
-WORKFLOWS = Suite("workflows", QUESTIONS, REASONS, _wranglers, _ours, at_a_time=3)
+@contextmanager
+def _workerd(folder: Path, questions: Questions) -> Iterator[Answering]:
+    """All questions at once: most of them wait most of their time."""
+    for path in FILES:
+        (folder / path.name).write_text(path.read_text(encoding="utf-8"), encoding="utf-8")
+    answers = asyncio.run(_answered(folder, questions))
+    yield lambda name, _: answers[name]
+
+
+async def _answered(folder: Path, questions: Questions) -> dict[str, Any]:
+    clock = VirtualClock(asyncio.get_running_loop())
+    async with virtual_time.server(clock) as port:
+        (folder / "clock.js").write_text((OTHERS / "virtual_clock.js").read_text().replace("PORT", str(port)))
+        async with served(folder, folder / "state", synchronous="OFF", clock=clock) as worker:
+            given = [_lived(worker, f"zz{at}zz", question) for at, question in enumerate(questions.values())]
+            workerd = Path(f"/proc/{_workerd_pid(worker)}/stat")
+            return dict(zip(questions, await _finished(clock, asyncio.gather(*given), workerd), strict=True))
+
+
+async def _finished(clock: VirtualClock, work: asyncio.Future[T], workerd: Path) -> T:
+    """Move time, from timer to timer, whenever neither side has anything left to do, until `work` is done."""
+    while not work.done():
+        due_ms = clock.next_work_ms()
+        moments = 2 if due_ms is None or due_ms - clock.now_ms() < LONG_MS else 50
+        if due_ms is not None and await _is_quiet(clock, work, workerd, moments):
+            clock.move_to(due_ms)
+    return work.result()
+
+
+async def _is_quiet(clock: VirtualClock, work: asyncio.Future[Any], workerd: Path, moments: int) -> bool:
+    """Whether in so many moments of real time workerd is always found asleep, and gives nothing to do here."""
+    for _ in range(moments):
+        timers = len(clock._heap)
+        await asyncio.wait([work], timeout=MOMENT_S)
+        if work.done() or not _sleeps(workerd) or len(clock._heap) != timers:
+            return False
+    return True
+
+
+def _sleeps(process: Path) -> bool:
+    return process.read_text().rpartition(")")[2].split()[0] == "S"
+
+
+def _workerd_pid(worker: Served) -> int:
+    """Its parent, a shell of ours, has this one child."""
+    shared: Any = worker.app.worker
+    guard = shared._workerd._process._guard.pid
+    return int(Path(f"/proc/{guard}/task/{guard}/children").read_text())
+
+
+async def _lived(worker: Served, instance_id: str, question: Question) -> Any:
+    given = (await worker.ask_in_time("POST", "/", {"question": question, "id": instance_id})).json
+    if question.get("detail"):
+        resources: Any = worker.app.resources["workflows"]
+        around = resources.workflows["FLOW"]._around
+        given["detail"] = WorkflowApi(worker.app.config.specs["workflows"][0], around).detail(instance_id)
+    return comparable(scrubbed(json.loads(json.dumps(given)), instance_id))
+
+
+WORKFLOWS = Suite("workflows", QUESTIONS, REASONS, _wranglers, _ours, at_a_time=3, recorded="workflows")
+WORKFLOWS_IN_JAVASCRIPT = Suite(
+    "workflows_javascript", QUESTIONS, JAVASCRIPT_REASONS, _wranglers, _workerd, at_a_time=3, recorded="workflows",
+    part=300,
+)  # fmt: skip

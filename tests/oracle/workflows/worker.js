@@ -1,19 +1,12 @@
 // Asks wrangler's workflow engine: each request is a question (questions/), played here as ours.py plays it on our engine.
 import { WorkflowEntrypoint } from "cloudflare:workers";
 import { NonRetryableError } from "cloudflare:workflows";
+import { nowMs, pause } from "./clock.js";
 import { revive, shown, thrownText } from "./values.js";
 
+const POLL_S = 0.025;
+const PATIENCE_MS = 6_000;
 const plays = new Map(); // by instance id: the question, what its run() noted, the gates that are open
-const time = { clock: "", nowMs: 0 }; // of flarebed's virtual time: a URL that answers when so many ms have passed
-const now = () => (time.clock ? time.nowMs : Date.now());
-const pollMs = () => (time.clock ? 25 : 10);
-const patienceMs = () => (time.clock ? 4_000 : 15_000);
-
-async function pause(ms) {
-  if (!time.clock) return new Promise((resolve) => setTimeout(resolve, ms));
-  time.nowMs = Number(await (await fetch(`${time.clock}/${ms}`)).text());
-}
-
 const BUILT_IN = { Error, TypeError, RangeError, SyntaxError, ReferenceError, EvalError, URIError };
 
 function errorOf([name, message = ""]) {
@@ -32,14 +25,15 @@ class Play {
     this.open = new Set();
     this.held = null;
     this.eventIds = [];
+    this.nowMs = 0;
   }
 
   value = (given) =>
     revive(given, {
       $id: (suffix) => this.id + suffix,
       $calls: (behaviours) => this.callback(behaviours),
-      $ahead: (ms) => new Date(now() + ms),
-      $aheadMs: (ms) => now() + ms,
+      $ahead: (ms) => new Date(this.nowMs + ms),
+      $aheadMs: (ms) => this.nowMs + ms,
     });
 
   callback(behaviours) {
@@ -49,7 +43,7 @@ class Play {
       calls += 1;
       if ("note" in does) this.notes.push([does.note, await shown(argument)]);
       if ("gate" in does) await this.gate(does.gate);
-      if ("hang" in does) await pause(does.hang);
+      if ("hang" in does) await pause(does.hang / 1000);
       if ("steps" in does) for (const op of does.steps) await this.tried(this.step, op);
       if ("throw" in does) throw errorOf(does.throw);
       return this.value(does.return);
@@ -57,7 +51,7 @@ class Play {
   }
 
   async gate(name) {
-    while (!this.open.has(name)) await pause(pollMs());
+    while (!this.open.has(name)) await pause(POLL_S);
   }
 
   async tried(step, op) {
@@ -69,6 +63,7 @@ class Play {
   }
 
   async act(step, [name, ...args]) {
+    if (JSON.stringify(args).includes("$ahead")) this.nowMs = await nowMs();
     if (name === "must") return shown(await this.act(step, args[0])).then((seen) => void this.notes.push(seen));
     if (name === "all") return void (await Promise.all(args.map((op) => this.tried(step, op))));
     if (name === "gate") return this.gate(args[0]);
@@ -88,7 +83,7 @@ class Play {
 
   async ask(env, [name, ...args]) {
     if (name === "open") return void this.open.add(args[0]);
-    if (name === "wait") return void (await pause(args[0]));
+    if (name === "wait") return void (await pause(args[0] / 1000));
     if (name === "until") return this.until(env, args);
     if (name === "notes") return JSON.parse(JSON.stringify(this.notes));
     if (name === "hold") return void (this.held = await env.FLOW.get(this.id));
@@ -104,9 +99,10 @@ class Play {
 
   async until(env, wanted) {
     let seen = "";
-    for (const from = now(); now() - from < patienceMs(); await pause(pollMs())) {
+    for (let waitedMs = 0; waitedMs < PATIENCE_MS; waitedMs += POLL_S * 1000) {
       seen = (await (await env.FLOW.get(this.id)).status()).status;
       if (wanted.includes(seen)) return seen;
+      await pause(POLL_S);
     }
     return `still ${seen}`;
   }
@@ -120,7 +116,9 @@ class Play {
     const events = [];
     const ids = [];
     while (events.length < most) {
-      const next = await Promise.race([subscription.next(), pause(3_000).then(() => ({ done: "late" }))]);
+      const late = pause(3).then(() => ({ done: "late" }));
+      late.catch(() => {});
+      const next = await Promise.race([subscription.next(), late]);
       if (next.done) {
         events.push(next.done === true ? "end" : "nothing more");
         break;
@@ -150,8 +148,7 @@ export class Flow extends WorkflowEntrypoint {
 
 export default {
   async fetch(request, env) {
-    const { question, id, clock = "", nowMs } = await request.json();
-    Object.assign(time, { clock, nowMs });
+    const { question, id } = await request.json();
     const play = new Play(question, id);
     plays.set(id, play);
     const answers = [];
