@@ -326,6 +326,8 @@ class Workflow:
     async def _driven(self, run: Run, instance: Instance) -> None:
         if instance.rollback is not None:
             replay = await rollback.replay(run, self._work(run, instance))
+            if run.release is None:
+                replay.cancel()  # its functions outlive it
             try:
                 if run.live:
                     await self._roll_back(run)
