@@ -136,6 +136,8 @@ class Group:
     async def drained(self) -> None:
         """Another process has taken over: returns when what other Workers have asked here is answered."""
         await asyncio.gather(*(server.drained() for server in self._called))
+        if self.workerd is not None:
+            await self.workerd.drained()
 
     def _announce(self, kind: str, resource: str) -> None:
         """Work was written here that the writer does not run itself: for whichever owner it is."""

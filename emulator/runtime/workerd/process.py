@@ -23,6 +23,7 @@ folder=$1; shift
 "$@" </dev/null & child=$!
 exec >/dev/null 2>&1
 read -r line
+[ "$line" = drain ] && kill -TERM $child && read -r line
 kill -9 $child
 wait $child; code=$?
 [ "$line" = keep ] || rm -rf "$folder"
@@ -30,6 +31,8 @@ exit $code
 """
 """sh: run the command until the other end of standard input is closed; with the status that the command ended by."""
 _KEEP: Final = b"keep\n"
+_DRAIN: Final = b"drain\n"
+"""On SIGTERM workerd answers what it has begun, and ends (src/workerd/server/workerd.c++)."""
 
 _SHORT_LIFE_S: Final = 2.0
 _LONGEST_PAUSE_S: Final = 10.0
@@ -120,6 +123,12 @@ class Workerd:
         self.listening.clear()
         self._end(_KEEP)
 
+    async def drained(self) -> None:
+        """Take no more requests; returns when the last one is answered, and it has ended."""
+        if self._process is not None and self.listening.is_set():
+            self._closed = True
+            await self._process.drained()
+
     def close(self) -> None:
         """For good."""
         self._closed = True
@@ -155,6 +164,7 @@ class _Process:
         self._pipes: list[asyncio.ReadTransport] = []
         self._listens: asyncio.Future[None] = loop.create_future()
         self._said: list[str] = []
+        self._gone = asyncio.Event()
 
     async def start(self, binary: Path, inherited: Sequence[int]) -> None:
         output, events = self._spawn(binary, inherited)
@@ -208,6 +218,10 @@ class _Process:
         else:
             self._listens.set_exception(StartFailed(self._said))
 
+    async def drained(self) -> None:
+        os.write(self._lifeline, _DRAIN)
+        await self._gone.wait()
+
     def end(self, last_word: bytes) -> None:
         if self._lifeline >= 0:
             self._close(last_word)
@@ -221,6 +235,7 @@ class _Process:
             os.write(self._lifeline, last_word)
         os.close(self._lifeline)
         self._lifeline = -1
+        self._gone.set()
         assert self._guard is not None
         return self._guard.wait()
 

@@ -127,6 +127,10 @@ class SharedWorkerd:
         except StartFailed as failed:
             raise startup.failure(failed.lines, self.output.mappers) from None
 
+    async def drained(self) -> None:
+        """Take no more requests; returns when the last one is answered. workerd has ended then."""
+        await self._process.drained()
+
     def close(self) -> None:
         self._peering.withdraw()
         if self._opening is not None:

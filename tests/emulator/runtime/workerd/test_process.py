@@ -108,6 +108,18 @@ async def test_its_last_words_and_its_exit_code(tmp_path: Path) -> None:
         assert await heard.exits.get() == "ended with exit code 7"
 
 
+async def test_drained_it_ends_by_itself(tmp_path: Path) -> None:
+    ends = "trap 'echo asked; exit 0' TERM; echo ready; while :; do sleep 0.01; done\n"
+    async with workerd(tmp_path, LISTENS + ends) as (process, heard):
+        await process.start("", {"a", "b"})
+        await heard.lines.get()
+        assert await heard.lines.get() == "ready"
+        await process.drained()
+        assert await heard.lines.get() == "asked"
+        assert heard.exits.empty()
+        assert process.folder.exists()
+
+
 async def test_closed_while_it_starts(tmp_path: Path) -> None:
     async with workerd(tmp_path, STAYS) as (process, _):
         starting = asyncio.ensure_future(process.start("", {"a"}))
