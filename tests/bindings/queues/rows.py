@@ -212,7 +212,8 @@ def keys(root: Path, given: str) -> list[Any]:
         (batch,) = got
         what = batch if given == "batch" else batch.messages[0]
         await bench.close()
-        return [[name, type(value).__name__] for name, value in vars(what).items() if not name.startswith("_")]
+        properties = {name: getattr(what, name) for name in dir(what) if not name.startswith("_")}
+        return [[name, type(value).__name__] for name, value in properties.items() if not callable(value)]
 
     return run(work())
 
