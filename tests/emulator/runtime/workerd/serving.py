@@ -17,6 +17,8 @@ from flarebed.emulator.runtime.http import IncomingRequest, OutgoingResponse
 
 T = TypeVar("T")
 BASE = "http://worker.test"
+_LONGEST_TURNS = 10_000
+"""Of a millisecond at least."""
 
 
 class Serving:
@@ -64,9 +66,13 @@ class Serving:
     async def json(self, *arguments: Any, **more: Any) -> Any:
         return json.loads(await self.text(*arguments, **more))
 
-    async def until_logged(self, level: str, text: str) -> None:
-        while (level, text) not in self.logged:
+    async def until_logged(self, level: str, start: str) -> None:
+        """Until a line begins so."""
+        for _ in range(_LONGEST_TURNS):
+            if any(each == level and text.startswith(start) for each, text in self.logged):
+                return
             await turns(1)
+        raise AssertionError(f"no {start!r} in {self.logged}")
 
 
 async def whole(response: OutgoingResponse) -> bytes:

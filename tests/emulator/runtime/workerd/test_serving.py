@@ -276,7 +276,6 @@ def test_a_stream_that_fails(served: Serving) -> None:
 def test_what_fails_after_the_answer(served: Serving) -> None:
     async def late() -> None:
         assert await served.text("/late") == "ok"
-        while not any(text.startswith("Uncaught Error: in waitUntil\n") for _, text in served.logged):
-            await turns(1)
+        await served.until_logged("error", "Uncaught Error: in waitUntil\n")
 
     served.run(late())

@@ -166,8 +166,7 @@ def test_a_listener_that_throws_is_logged(served: Serving) -> None:
         peer = await opened(served)
         peer.deliver("throw")
         await peer.receive()
-        while not any(text.startswith("Uncaught Error: in a listener\n    at ") for _, text in served.logged):
-            await turns(1)
+        await served.until_logged("error", "Uncaught Error: in a listener\n    at ")
 
     served.run(talk())
 
