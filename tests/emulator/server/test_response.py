@@ -6,7 +6,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from flarebed.emulator.runtime.http import IncomingRequest, OutgoingResponse
+from flarebed.emulator.runtime.http import AnswerCut, IncomingRequest, OutgoingResponse
+from flarebed.emulator.server.log import Log
 from tests.emulator.server.asking import Exchange, FakeWorker, ask
 from tests.support import run
 
@@ -93,16 +94,24 @@ def test_framing_is_the_servers() -> None:
     assert answered(OutgoingResponse(200, headers=framing)).headers == [(b"x-b", b"1"), (b"content-length", b"0")]
 
 
-def test_a_stream_that_fails_cuts_the_connection() -> None:
+@pytest.mark.parametrize(
+    ("error", "said"), [(ValueError("half way"), ["Uncaught ValueError: half way"]), (AnswerCut(), [])]
+)
+def test_a_stream_that_fails_cuts_the_connection(
+    error: Exception, said: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     async def failing() -> AsyncIterator[bytes]:
         yield b"one"
-        raise ValueError("half way")
+        raise error
 
     async def answer(request: IncomingRequest) -> OutgoingResponse:
         return OutgoingResponse(200, body=failing())
 
-    with pytest.raises(ValueError, match="half way"):
+    logged: list[str] = []
+    monkeypatch.setattr(Log, "__call__", lambda _, level, text: logged.append(text))
+    with pytest.raises(type(error)):
         run(ask(FakeWorker(answer)))
+    assert logged == said
 
 
 def test_each_request_has_a_line_in_the_log() -> None:

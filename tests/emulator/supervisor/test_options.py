@@ -30,11 +30,13 @@ def launched(folder: Path, *mains: str, virtual_start_ms: float | None = None) -
 def test_one_worker_is_as_the_options_say(tmp_path: Path) -> None:
     [line] = launched(tmp_path, "a.py")
     assert line == Launch(str(tmp_path), [str(tmp_path / "a/wrangler.json")], variables={"A": "1"})
+    assert launched(tmp_path, "b.ts")[0].javascript
 
 
 def test_workers_in_javascript_share_a_process(tmp_path: Path) -> None:
     lines = launched(tmp_path, "p.py", "a.ts", "q.py", "b.js")
     assert [line.names for line in lines] == [["p"], ["a", "b"], ["q"]]
+    assert [line.javascript for line in lines] == [False, True, False]
     assert lines[1].configs == [str(tmp_path / name / "wrangler.json") for name in ("a", "b")]
     assert [line.variables for line in lines] == [{"A": "1"}, {}, {}]
     assert {line.persist_to for line in lines} == {str(tmp_path / "p/.wrangler/state")}
