@@ -66,6 +66,11 @@ class HttpClient:
                     raise
         return await (await self._opened()).exchange(method, target, headers, body)
 
+    def drop_idle(self) -> None:
+        """The other end is gone: what is asked next shall not learn it by failing."""
+        while self._idle:
+            self._idle.pop().hang_up()
+
     def close(self) -> None:
         self._closed = True
         for connection in list(self._all):

@@ -147,4 +147,6 @@ class SharedWorkerd:
         return client
 
     def _exited(self, how: str) -> None:
+        for client in self._clients:
+            client.drop_idle()
         self._log("error", f"workerd, which runs the Worker, {how} and is being restarted.")

@@ -316,6 +316,13 @@ async def test_a_connection_that_was_idle_for_long_is_not_used(monkeypatch: pyte
         assert (await server.client.send("POST", "/", [], b"x")).body == b"hello"
 
 
+async def test_idle_connections_are_dropped_when_the_other_end_is_gone() -> None:
+    async with served(once, once) as server:
+        await server.get()
+        server.client.drop_idle()
+        assert (await server.client.send("POST", "/", [], b"x")).body == b"hello"
+
+
 async def test_as_many_connections_as_requests_at_once() -> None:
     async with served(once, once, once) as server:
         answers = await asyncio.gather(*[server.get() for _ in range(3)])
