@@ -19,6 +19,7 @@ from flarebed.bindings.errors import UserError
 from flarebed.bindings.kind import Modes, Resources, Surroundings
 from flarebed.bindings.owner import Owner
 from flarebed.bindings.registry import KINDS
+from flarebed.bindings.services.objects import DurableObjectNamespace
 from flarebed.bindings.store import Store
 from flarebed.bindings.values import ArrayBuffer
 from flarebed.emulator.config.flags import known_flags
@@ -68,7 +69,7 @@ def make(
     around = Surroundings(clock, store, dispatch, config.name, config.flags, log, shared.modes, shared.entropy)
     resources = {kind.name: kind.open(config.specs[kind.name], around) for kind in KINDS if config.specs.get(kind.name)}
     claims = [(name, resource) for name, kind in resources.items() for resource in kind.claims()]
-    return App(config, worker, store, resources, Owner(store.root, clock.loop, config.name, claims))
+    return App(config, worker, store, resources, Owner(store.root, clock.loop, config.name, claims), shared.entropy)
 
 
 def _worker(config: Config, services: Services, workerd: SharedWorkerd | None) -> Worker:
@@ -103,6 +104,7 @@ class App:
     store: Store
     resources: Mapping[str, Resources]
     owner: Owner
+    entropy: random.Random
     _waiting: asyncio.Task[None] | None = None
 
     async def load(self) -> None:
@@ -116,7 +118,17 @@ class App:
         others = {name: value for name, value in values.items() if not isinstance(value, str)}
         bound = {name: binding for kind in self.resources.values() for name, binding in kind.bindings().items()}
         bound |= self._blobs()
+        if self.config.is_python():
+            bound |= self._objects_of_others()
         return {**others, **texts, **self.config.secrets, **{name: bound[name] for name in sorted(bound)}}
+
+    def _objects_of_others(self) -> dict[str, Any]:
+        """workerd gives a JavaScript Worker its namespaces itself."""
+        return {
+            each.binding: DurableObjectNamespace(each.script, each.class_name, self.entropy)
+            for each in self.config.native.durable_objects
+            if each.script is not None
+        }
 
     def _blobs(self) -> dict[str, Any]:
         config = self.config

@@ -84,7 +84,7 @@ def _flags(settled: _Settled) -> frozenset[str]:
 
 def _native(settled: _Settled, environ: Mapping[str, str]) -> Native:
     if not native.runs_on_workerd(settled.settings):
-        return Native()
+        return native.of_others(settled.settings)
     try:
         return native.parse(settled.settings, _root(settled.found), environ)
     except UserError as error:

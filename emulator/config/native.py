@@ -1,6 +1,6 @@
 """What workerd serves to a JavaScript Worker by itself, or with a few lines of ours beside it: no kind of `bindings/`.
 
-A Python Worker goes without, and is told so.
+A Python Worker goes without, and is told so; it has the Durable Objects of other Workers.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def runs_on_workerd(settings: Mapping[str, Any]) -> bool:
 def served(settings: Mapping[str, Any]) -> tuple[str, ...]:
     """The keys whose bindings this Worker has from here; of `unsafe` only what once stood there is known."""
     if not runs_on_workerd(settings):
-        return ()
+        return ("durable_objects",) if all(each.script for each in _objects(settings)) else ()
     unsafe = _unsafe(settings)
     return (*KEYS, "unsafe") if unsafe and all(each.get("type") == "ratelimit" for each in unsafe) else KEYS
 
@@ -129,6 +129,13 @@ def parse(settings: Mapping[str, Any], root: Path, environ: Mapping[str, str]) -
         loaders=_names(settings, "worker_loaders"),
         rows=tuple(row for key in served(settings) if key in settings for row in _rows(key, settings)),
     )
+
+
+def of_others(settings: Mapping[str, Any]) -> Native:
+    """What a Python Worker has: the Durable Objects that other Workers host."""
+    objects = tuple(each for each in _objects(settings) if each.script is not None)
+    rows = _rows("durable_objects", settings) if objects and "durable_objects" in served(settings) else ()
+    return Native(durable_objects=objects, rows=tuple(rows))
 
 
 def _objects(settings: Mapping[str, Any]) -> Iterator[DurableObject]:

@@ -96,6 +96,10 @@ def raised(name: str, message: str, code: Any = None) -> dict[str, Any]:
 ABORTED = {"type": "AbortError", "name": None, "message": None, "remote": None, "code": None}
 """What `fetch` of pyodide.http makes of any failure."""
 
+NO_IDS = [
+    "TypeError: Invalid Durable Object ID: must be 64 hex digits",
+    "TypeError: Durable Object ID is not valid for this namespace.",
+]
 SOCKET = [101, ["hello", "hello!", "hello!!"], [4000, "as asked"]]
 
 EXPECTED: dict[str, dict[str, Any]] = {
@@ -129,8 +133,14 @@ EXPECTED: dict[str, dict[str, Any]] = {
         "FAR/function": thrown("TypeError", NO_FUNCTION),
         "FAR/pipelined": 6,
         "FAR_ADMIN/who": {"by": "js"},
+        "ROOM/room": [True, ["js"]],
         "NOBODY/absent": [503, NOBODY],
         "NOBODY/add": thrown("Error", NOBODY),
+    },
+    "far": {
+        "ROOM/room": [True, ["js", "far"]],
+        "ROOM/crowd": thrown("RangeError", "full"),
+        "ROOM/guests": ["https://example.com/guests", ["js", "far"]],
     },
     "py": {
         "JS/socket": SOCKET,
@@ -163,6 +173,9 @@ EXPECTED: dict[str, dict[str, Any]] = {
         "SELF/counter": raised("TypeError", NO_METHOD),
         "SELF/function": [6, 8],
         "SELF_ADMIN/who": {"by": "py"},
+        "ROOM/room": [True, ["js", "far", "py"], ["https://example.com/guests", ["js", "far", "py"]]],
+        "ROOM/ids": ["a", True, True, NO_IDS, "a", ["py"]],
+        "ROOM/crowd": raised("RangeError", "full"),
         "NOBODY/absent": [503, NOBODY],
         "NOBODY/add": raised("Error", NOBODY),
     },

@@ -17,7 +17,6 @@ from flarebed.bindings.errors import UserError
 from flarebed.emulator.config.model import Config
 from flarebed.emulator.config.native import Hyperdrive, Native
 from flarebed.emulator.runtime.workerd import assets, cache, objects, ratelimit, wire
-from flarebed.emulator.runtime.workerd.host import Log
 from flarebed.emulator.runtime.workerd.wiring import Struct, Wiring
 
 _MODULES: Final = {
@@ -46,9 +45,9 @@ def fields(config: Config, wiring: Wiring, clock: Clock) -> Struct:
     return {"cacheApiOutbound": outbound, **objects.fields(config)}
 
 
-def bindings(config: Config, wiring: Wiring, clock: Clock, log: Log) -> list[Struct]:
+def bindings(config: Config, wiring: Wiring, clock: Clock) -> list[Struct]:
     native = config.native
-    found = [*objects.bindings(config, wiring.peers, log), *assets.bindings(config), *_values(native, clock)]
+    found = [*objects.bindings(config, wiring), *assets.bindings(config), *_values(native, clock)]
     found += [{"name": name, "workerLoader": {}} for name in native.loaders]
     found += [_extension(name, "analytics-engine") for name in native.datasets]
     found += [_extension(name, "pipeline") for name in native.pipelines]

@@ -8,14 +8,13 @@ for all objects of a Worker, which its workerd inherits: it is free again when b
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
 from flarebed.bindings.errors import UserError
 from flarebed.emulator.config.model import Config
-from flarebed.emulator.runtime.workerd.host import Log
-from flarebed.emulator.runtime.workerd.wiring import Struct, service_of
+from flarebed.emulator.runtime.workerd.wiring import Struct, Wiring, service_of
 
 IN_USE: Final = (
     "The Durable Objects of this Worker are open in another process on this state folder. Requests wait until that one "
@@ -46,19 +45,15 @@ def disk(configs: Iterable[Config], state: Path) -> list[Struct]:
     return [{"name": _DISK, "disk": {"path": str(folder), "writable": True}}]
 
 
-def bindings(config: Config, peers: Collection[str], log: Log) -> Iterator[Struct]:
-    """Those of other Workers only if workerd runs them too."""
+def bindings(config: Config, wiring: Wiring) -> Iterator[Struct]:
+    """Those of other Workers are workerd's own if it runs them too."""
     for each in config.native.durable_objects:
         script = each.script or config.name
-        if script in peers:
+        if script in wiring.peers:
             namespace = {"className": each.class_name, "serviceName": service_of(script)}
-            yield {"name": each.binding, "durableObjectNamespace": namespace}
         else:
-            log(
-                "warn",
-                f'env.{each.binding} is missing: its objects are those of "{script}", which is no JavaScript Worker '
-                "of this command. Run both in one: flarebed dev -c ... -c ...",
-            )
+            namespace = wiring.peering.namespace(script, each.class_name)
+        yield {"name": each.binding, "durableObjectNamespace": namespace}
 
 
 def check_exports(config: Config, exports: tuple[str, ...]) -> None:

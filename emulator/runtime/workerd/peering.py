@@ -20,6 +20,7 @@ Struct = dict[str, Any]
 
 PEERS: Final = "peers"
 """The name of `js/peers.js` among workerd's services."""
+_MAIN: Final = "main.js"
 _MODULES: Final = ("peers.js", "conversation.js", "wire.js")
 _DATE: Final = "2026-11-01"
 _RUNNING: Final = "running"
@@ -34,6 +35,7 @@ class Peering:
         self._host = host
         self._folder = folder
         self._called: dict[str, None] = {}
+        self._classes: dict[tuple[str, str], str] = {}
         self._published: list[tuple[str, Path]] = []
         host.adapters[_RUNNING] = self._is_running
 
@@ -44,6 +46,12 @@ class Peering:
             "service": fetcher.service, "entrypoint": fetcher.entrypoint, "props": fetcher.props, "from": os.getpid(),
         }  # fmt: skip
         return {"name": PEERS, "entrypoint": "Caller", "props": {"json": wire.dumps(props)}}
+
+    def namespace(self, service: str, class_name: str) -> Struct:
+        """What a binding to the Durable Objects of a Worker elsewhere is in the config."""
+        self._called[service] = None
+        name = self._classes.setdefault((service, class_name), f"Objects{len(self._classes)}")
+        return {"className": name, "serviceName": PEERS}
 
     def services(self) -> list[Struct]:
         """To be asked for once all bindings have their designators."""
@@ -61,8 +69,9 @@ class Peering:
     def _worker(self) -> Struct:
         source = Path(__file__).parent / "js"
         names = [_RUNNING, *(f"peer:{name}" for name in self._called)]
-        worker = {
-            "modules": [{"name": name, "esModule": (source / name).read_text("utf-8")} for name in _MODULES],
+        modules = {_MAIN: self._main(), **{name: (source / name).read_text("utf-8") for name in _MODULES}}
+        worker: Struct = {
+            "modules": [{"name": name, "esModule": text} for name, text in modules.items()],
             "compatibilityDate": _DATE,
             "compatibilityFlags": ["experimental"],
             "bindings": [
@@ -70,7 +79,23 @@ class Peering:
                 *({"name": name, "service": name} for name in names),
             ],
         }
+        if self._classes:
+            worker["durableObjectNamespaces"] = [
+                {"className": name, "uniqueKey": f"{service}-{class_name}"}
+                for (service, class_name), name in self._classes.items()
+            ]
+            worker["durableObjectStorage"] = {"inMemory": capnp.Symbol("void")}
         return {"name": PEERS, "worker": worker}
+
+    def _main(self) -> str:
+        """The module whose exports are the entrypoints and the classes."""
+        classes = [
+            f"export const {name} = objectsOf({wire.dumps(service)}, {wire.dumps(class_name)}, {os.getpid()});"
+            for (service, class_name), name in self._classes.items()
+        ]
+        return "\n".join(
+            ['import { objectsOf } from "./peers.js";', 'export { Called, Caller } from "./peers.js";', *classes, ""]
+        )
 
     def sockets(self, services: Sequence[tuple[str, str]]) -> list[Struct]:
         """One for each Worker of this workerd, given with the name of its service."""

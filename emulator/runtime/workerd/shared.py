@@ -68,7 +68,7 @@ class SharedWorkerd:
         self.output.mappers.add(StackMapper(bundled))
         wiring = Wiring(self._host, self._process.folder, config.name, self._fronts, self._numbers, self._peering)
         bindings = [wiring.binding(name, value) for name, value in env.items()]
-        bindings += native.bindings(config, wiring, self._clock, self._log)
+        bindings += native.bindings(config, wiring, self._clock)
         fields = native.fields(config, wiring, self._clock)
         socket = f"main-{len(self._members)}.sock"
         self._members.append(Member(config, bundled, bindings, fields, workflows, wiring, socket))

@@ -3,7 +3,7 @@
 //
 // `env` has the sockets as "peer:<Worker>", and as "workerd" the way to whatever this workerd runs.
 
-import { RpcTarget, WorkerEntrypoint } from "cloudflare:workers";
+import { DurableObject, RpcTarget, WorkerEntrypoint } from "cloudflare:workers";
 import { Conversation } from "./conversation.js";
 import { fromWire, toWire } from "./wire.js";
 
@@ -12,7 +12,10 @@ const TARGET = "flarebed-target";
 // What the called Worker threw instead of answering a request.
 const THROWN = "flarebed-thrown";
 // What workerd asks an entrypoint for without anybody having called it.
-const EVENTS = new Set(["alarm", "connect", "email", "tail", "tailStream", "test", "trace"]);
+const EVENTS = new Set([
+  "alarm", "connect", "email", "tail", "tailStream", "test", "trace", "webSocketClose", "webSocketError",
+  "webSocketMessage",
+]);
 // https://developers.cloudflare.com/workers/runtime-apis/rpc/reserved-methods/
 const RESERVED = new Set(["constructor", "dup", "then"]);
 
@@ -20,15 +23,29 @@ const RESERVED = new Set(["constructor", "dup", "then"]);
 export class Caller extends WorkerEntrypoint {
   constructor(ctx, env) {
     super(ctx, env);
-    const line = new Line(ctx, env);
-    return new Proxy(this, {
-      get(entrypoint, name) {
-        if (name === "fetch") return (request) => line.fetch(request);
-        if (typeof name !== "string" || EVENTS.has(name)) return Reflect.get(entrypoint, name);
-        return callable([name], (path, args) => line.call(path, args));
-      },
-    });
+    return standIn(this, new Line(ctx, env, ctx.props));
   }
+}
+
+// A class whose objects stand for those of a Worker elsewhere, with the same ids.
+export function objectsOf(service, className, process) {
+  return class extends DurableObject {
+    constructor(ctx, env) {
+      super(ctx, env);
+      const target = { service, entrypoint: className, object: ctx.id.toString(), from: process };
+      return standIn(this, new Line(ctx, env, target));
+    }
+  };
+}
+
+function standIn(own, line) {
+  return new Proxy(own, {
+    get(_own, name) {
+      if (name === "fetch") return (request) => line.fetch(request);
+      if (typeof name !== "string" || EVENTS.has(name)) return Reflect.get(own, name);
+      return callable([name], (path, args) => line.call(path, args));
+    },
+  });
 }
 
 // The way to one entrypoint.
@@ -39,8 +56,7 @@ class Line {
   #target;
   #service;
 
-  constructor(ctx, env) {
-    const { service, ...target } = ctx.props;
+  constructor(ctx, env, { service, ...target }) {
     this.#ctx = ctx;
     this.#service = service;
     this.#peer = env[`peer:${service}`];
