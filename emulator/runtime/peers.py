@@ -29,8 +29,6 @@ THROWN: Final = "flarebed-thrown"
 """The header of an answer that has, in place of all else, what the called Worker threw."""
 CF: Final = "cf-blob"
 """The header by which workerd sends and takes `request.cf`."""
-MAX_BYTES: Final = 32 << 20
-"""https://developers.cloudflare.com/workers/runtime-apis/rpc/#limitations"""
 
 
 class Callee(Protocol):

@@ -100,6 +100,7 @@ NO_IDS = [
     "TypeError: Invalid Durable Object ID: must be 64 hex digits",
     "TypeError: Durable Object ID is not valid for this namespace.",
 ]
+TOO_LARGE = "Serialized RPC arguments or return values are limited to 32MiB, but the size of this value was: "
 SOCKET = [101, ["hello", "hello!", "hello!!"], [4000, "as asked"]]
 
 EXPECTED: dict[str, dict[str, Any]] = {
@@ -159,6 +160,7 @@ EXPECTED: dict[str, dict[str, Any]] = {
         "JS/function": raised("TypeError", NO_FUNCTION),
         "JS_ADMIN/who": {"by": "jürgen"},
         "SELF/socket": SOCKET,
+        "SELF/large": raised("Error", f"{TOO_LARGE}34603008 bytes.") | {"remote": None},
         "SELF/stream": "streamed",
         "SELF/response": [202, "yes", "body"],
         "SELF/request": ["PUT", "https://example.com/a?b", "yes", "body"],

@@ -135,7 +135,7 @@ class PythonWorker:
     ) -> Any:
         given = [to_python(argument) for argument in arguments]
         ctx = ExecutionContext(io, target.props)
-        return crossing.ready(from_python(await self._exports.call(_entrypoint(target), path, given, self._env, ctx)))
+        return crossing.checked(from_python(await self._exports.call(_entrypoint(target), path, given, self._env, ctx)))
 
     async def scheduled(self, cron: str, scheduled_time_ms: float) -> ScheduledOutcome:
         controller = ScheduledController(cron, scheduled_time_ms)

@@ -24,7 +24,7 @@ from flarebed.emulator.runtime.python.js.request import Request
 from flarebed.emulator.runtime.python.js.response import NULL_BODY, Response
 from flarebed.emulator.runtime.python.js.work import outside, when_dropped
 from flarebed.emulator.runtime.python.promise import Promise, io_context
-from flarebed.emulator.runtime.python.proxy import _WRAPPERS, JsProxy, from_python, to_python
+from flarebed.emulator.runtime.python.proxy import _WRAPPERS, JsProxy, from_js_error, from_python, to_python
 from flarebed.emulator.runtime.stub import Stub
 from flarebed.emulator.runtime.web_values import WebHeaders, WebRequest, WebResponse
 
@@ -102,7 +102,7 @@ class RpcProperty(JsProxy, js="RpcProperty"):
         return RpcProperty((*self._path, name), self._send)
 
     def __call__(self, *arguments: Any, **options: Any) -> Promise:
-        return self._send(self._path, _values(arguments, options))
+        return _sent(self._send, self._path, arguments, options)
 
 
 class RpcStub(JsProxy, js="RpcStub", wraps=(Stub,)):
@@ -122,10 +122,18 @@ class RpcStub(JsProxy, js="RpcStub", wraps=(Stub,)):
         return RpcProperty((name,), self._call)
 
     def __call__(self, *arguments: Any, **options: Any) -> Promise:
-        return self._call((None,), _values(arguments, options))
+        return _sent(self._call, (None,), arguments, options)
 
     def _call(self, path: tuple[str | None, ...], arguments: list[Any]) -> Promise:
         return outside(_marked(self._of.call(path[0], *arguments)))
+
+
+def _sent(send: Send, path: tuple[str | None, ...], arguments: tuple[Any, ...], options: dict[str, Any]) -> Promise:
+    try:
+        values = _values(arguments, options)
+    except JsError as error:
+        return Promise.rejected(from_js_error(error))
+    return send(path, values)
 
 
 def _values(arguments: tuple[Any, ...], options: dict[str, Any]) -> list[Any]:
@@ -133,7 +141,7 @@ def _values(arguments: tuple[Any, ...], options: dict[str, Any]) -> list[Any]:
     values = [from_python(argument) for argument in arguments]
     if options:
         values.append({name: from_python(value) for name, value in options.items()})
-    ready: list[Any] = Crossing().ready(values)
+    ready: list[Any] = Crossing().checked(values)
     return ready
 
 
