@@ -13,8 +13,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from flarebed.bindings.clock import Clock
+from flarebed.bindings.errors import UserError
 from flarebed.bindings.owner import Claims
 from flarebed.emulator.config.model import Config
+from flarebed.emulator.runtime.http import WorkerError
 from flarebed.emulator.runtime.registry import Registry
 from flarebed.emulator.runtime.workerd import assets, native, objects, startup
 from flarebed.emulator.runtime.workerd.bundled import Bundled
@@ -100,7 +102,7 @@ class SharedWorkerd:
         """Let go of the objects. What is under way gets a moment."""
         if self._opening is not None:
             self._opening.cancel()
-            self._opening = None
+            await asyncio.wait([self._opening])
         if self._objects.files:
             quiet = [self._loop.create_task(client.quiet()) for client in self._clients]
             _, waiting = await asyncio.wait(quiet, timeout=_LAST_ANSWERS_S)
@@ -113,11 +115,14 @@ class SharedWorkerd:
         waits = self._loop.call_later(_PATIENCE_S, self._log, "warn", objects.IN_USE)
         try:
             await self._objects.wait()
+            waits.cancel()
+            await self._run(self._state)
+            self._peering.publish()
+        except (UserError, WorkerError) as error:  # the trial went well
+            self._log("error", str(error))
         finally:
             waits.cancel()
-        self._opening = None
-        await self._run(self._state)
-        self._peering.publish()
+            self._opening = None
 
     async def _run(self, state: Path) -> None:
         config = written(self._members, self._process.folder, self._peering, state)
