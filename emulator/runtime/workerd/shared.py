@@ -49,6 +49,7 @@ class SharedWorkerd:
         self._state = state
         self._clock = clock
         self._loop = clock.loop
+        self._logs = logs
         self._log = log = logs[configs[0].name]
         self._numbers = itertools.count(1)
         self._members: list[Member] = []
@@ -70,7 +71,7 @@ class SharedWorkerd:
         self.output.mappers.add(StackMapper(bundled))
         wiring = Wiring(self._host, self._process.folder, config.name, self._fronts, self._numbers, self._peering)
         bindings = [wiring.binding(name, value) for name, value in env.items()]
-        bindings += native.bindings(config, wiring, self._clock)
+        bindings += native.bindings(config, wiring, self._clock, self._logs[config.name])
         fields = native.fields(config, wiring, self._clock)
         socket = f"main-{len(self._members)}.sock"
         self._members.append(Member(config, bundled, bindings, fields, workflows, wiring, socket))

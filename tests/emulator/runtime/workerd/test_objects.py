@@ -108,6 +108,39 @@ async def test_one_process_has_them_at_a_time(folder: Path) -> None:
         assert await waiting == 3
 
 
+ASKING = """
+export default {
+  async fetch(request, env) {
+    const page = await env.HOST.fetch("http://host/page");
+    return Response.json([await env.THEIRS.getByName("one").add(), page.status, await page.text(), !env.NOWHERE]);
+  },
+};
+"""
+
+
+async def test_objects_and_assets_of_another_worker(folder: Path) -> None:
+    asking, public = folder / "asking", folder / "public"
+    for made in (asking, public):
+        made.mkdir()
+    (public / "page.html").write_text("an asset")
+    (folder / "wrangler.json").write_text(json.dumps({**CONFIG, "assets": {"directory": "public"}}))
+    theirs = {"name": "THEIRS", "class_name": "Sql", "script_name": "objects"}
+    nowhere = {"name": "NOWHERE", "class_name": "Sql", "script_name": "nobody"}
+    config = {
+        "name": "asking", "main": "index.js", "compatibility_date": "2026-11-01",
+        "durable_objects": {"bindings": [theirs, nowhere]}, "services": [{"binding": "HOST", "service": "objects"}],
+    }  # fmt: skip
+    (asking / "wrangler.json").write_text(json.dumps(config))
+    (asking / "index.js").write_text(ASKING)
+    async with served(asking, folder / "state", folder) as project:
+        assert await asked(project, "/") == [1, 200, "an asset", True]
+        assert await asked(project, "/") == [2, 200, "an asset", True]
+        assert [text for level, text in project.logged if level == "warn"] == [
+            '[asking] env.NOWHERE is missing: its objects are those of "nobody", which is no JavaScript Worker of this '
+            "command. Run both in one: flarebed dev -c ... -c ..."
+        ]
+
+
 async def test_a_class_that_is_not_exported(folder: Path) -> None:
     (folder / "index.js").write_text("export class Sql {}\nexport default { fetch() {} };")
     with pytest.raises(UserError) as raised:
