@@ -121,7 +121,7 @@ def _config(settled: _Settled, on: frozenset[str], variables: Variables, own: Na
         routes=tuple(routes.pattern(route) for route in routes.listed(settings)),
         host=dev.host or routes.host(settings),
         notices=(*_redirect_notice(settled), *variables.notices),
-        warnings=_warnings(settled, variables),
+        warnings=(*_warnings(settled, variables), *own.warnings()),
         watched=_watched(settled.found, variables),
     )
 

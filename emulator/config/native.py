@@ -29,6 +29,12 @@ KEYS: Final = (
 )
 _CONNECTION: Final = ("CLOUDFLARE_HYPERDRIVE_LOCAL_CONNECTION_STRING_", "WRANGLER_HYPERDRIVE_LOCAL_CONNECTION_STRING_")
 """Environment variables; the second is deprecated."""
+_NO_BINDING: Final = (
+    "run_worker_first=true set without an assets binding\n"
+    "Setting run_worker_first to true will always invoke your Worker script.\n"
+    "To fetch your assets from your Worker, please set the [assets.binding] key in your configuration file.\n\n"
+    "Read more: https://developers.cloudflare.com/workers/static-assets/binding/#binding"
+)
 
 
 @dataclass(frozen=True)
@@ -96,6 +102,11 @@ class Native:
         """The classes that the Worker must export. One that is bound and not declared has no SQLite, as in wrangler."""
         bound = {each.class_name: False for each in self.durable_objects if each.script is None}
         return {**bound, **self.classes}
+
+    def warnings(self) -> tuple[str, ...]:
+        assets = self.assets
+        hidden = assets is not None and assets.binding is None and assets.settings.get("run_worker_first") is True
+        return (_NO_BINDING,) if hidden else ()
 
 
 def runs_on_workerd(settings: Mapping[str, Any]) -> bool:

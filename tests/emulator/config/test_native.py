@@ -111,6 +111,17 @@ def test_what_can_not_be(project: Project, config: dict[str, Any], error: str) -
     assert project.errors(config) == (error,)
 
 
+def test_a_worker_that_can_not_reach_its_assets(project: Project) -> None:
+    first = {"directory": "a", "run_worker_first": True}
+    assert project.with_config({**JAVASCRIPT, "assets": first}).warnings == (
+        "run_worker_first=true set without an assets binding\n"
+        "Setting run_worker_first to true will always invoke your Worker script.\n"
+        "To fetch your assets from your Worker, please set the [assets.binding] key in your configuration file.\n\n"
+        "Read more: https://developers.cloudflare.com/workers/static-assets/binding/#binding",
+    )
+    assert project.with_config({**JAVASCRIPT, "assets": {**first, "binding": "ASSETS"}}).warnings == ()
+
+
 def test_a_database_from_the_environment(project: Project) -> None:
     config = {**JAVASCRIPT, "hyperdrive": [{"binding": "HD", "id": "h", "localConnectionString": "postgres://in/file"}]}
     environ = {"CLOUDFLARE_HYPERDRIVE_LOCAL_CONNECTION_STRING_HD": "postgres://in/environment"}
