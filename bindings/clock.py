@@ -10,6 +10,7 @@ import asyncio
 import heapq
 import itertools
 import time
+from collections import Counter
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from contextvars import Context
@@ -57,7 +58,8 @@ class Timer:
 class Clock:
     """The shared part: a heap of entries, and the tasks that engines run on the host's loop.
 
-    `outside` counts the operations beyond the loop (in a thread, on a socket) whose end will make a callback ready.
+    `outside` counts the operations beyond the loop (in a thread, on a socket) whose end will make a callback ready;
+    `named` has those of them that have a name, for who asks what is being waited for.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -67,6 +69,7 @@ class Clock:
         self._crowded = _FEW_ENTRIES
         self._tasks: set[asyncio.Task[Any]] = set()
         self.outside = 0
+        self.named: Counter[str] = Counter()
 
     def now_ms(self) -> float:
         """Milliseconds since the Unix epoch."""

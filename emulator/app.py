@@ -64,7 +64,7 @@ def make(
 ) -> App:
     """The config's Worker with its engines, to be loaded."""
     clock, store = shared.clock, shared.store
-    worker = _worker(config, _services(config, shared, log, outbound or _http_client), shared.workerd)
+    worker = _worker(config, _services(config, shared, log, outbound), shared.workerd)
     dispatch: Dispatch = worker if observe is None else observe(worker)
     around = Surroundings(clock, store, dispatch, config.name, config.flags, log, shared.modes, shared.entropy)
     resources = {kind.name: kind.open(config.specs[kind.name], around) for kind in KINDS if config.specs.get(kind.name)}
@@ -82,13 +82,14 @@ def _worker(config: Config, services: Services, workerd: SharedWorkerd | None) -
     return JavaScriptWorker(config, services, workerd)
 
 
-def _services(config: Config, shared: Shared, log: Log, outbound: Callable[[], httpx.AsyncClient]) -> Services:
+def _services(config: Config, shared: Shared, log: Log, outbound: Callable[[], httpx.AsyncClient] | None) -> Services:
     return Services(
         clock=shared.clock,
         worker=config.name,
         flags=config.flags,
         log=log,
-        outbound=outbound,
+        outbound=outbound or _http_client,
+        catches_outbound=outbound is not None,
         uncaught=lambda error: log("error", uncaught_text(error)),
         pyodide_version=config.pyodide_version or "314.0.6",
         peers=Peers(shared.registry, shared.clock),

@@ -62,6 +62,12 @@ def check(
     network (real), or a function from httpx.Request to httpx.Response. `answers` are JSON bodies by the beginning of
     the URL and come first. Raises UserError.
     """
+    if not config.is_python():
+        raise UserError(
+            f'The rules are checked in workflows that are written in Python, and "{config.name}" is not.',
+            place=config.path.name,
+            hint="In a test, `flarebed.faults` repeats and fails the steps of any Worker: docs/testing.md.",
+        )
     places.forget()
     mode, handler = (outbound, None) if isinstance(outbound, str) else ("stub", outbound)
     sources = Sources(config.entry_point().parent)

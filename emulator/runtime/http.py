@@ -104,10 +104,11 @@ class AnswerCut(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ScheduledOutcome:
-    """How a `scheduled` handler ended: `outcome` is "ok" or "exception"."""
+    """How a `scheduled` handler ended: `outcome` is "ok" or "exception"; `error` is what it threw, if that is known."""
 
     outcome: str
     no_retry: bool = False
+    error: BaseException | None = None
 
 
 class WorkerApp(Protocol):

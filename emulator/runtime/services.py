@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 class Services:
     """`log(level, text)` takes what the Worker writes to the console; `worker` is its name in the config.
 
-    `outbound` makes the httpx client for `fetch`; a test may give one that refuses or answers by itself. `peers` are
-    the Workers that service bindings reach.
+    `outbound` makes the httpx client for `fetch`; a test may give one that refuses or answers by itself. With
+    `catches_outbound` also a JavaScript Worker's requests go through that client. `peers` are the Workers that service
+    bindings reach.
     `on_fetch(method, url, headers, body)` hears of a request while the Worker code that makes it is on the stack.
     """
 
@@ -29,6 +30,7 @@ class Services:
     log: Callable[[str, str], None]
     outbound: Callable[[], httpx.AsyncClient]
     uncaught: Callable[[BaseException], None]
+    catches_outbound: bool = False
     pyodide_version: str = "314.0.6"
     peers: Peers | None = None
     on_fetch: Callable[[str, str, list[tuple[str, str]], object], None] | None = None

@@ -9,12 +9,13 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from flarebed.emulator.runtime.workerd.uncaught import UncaughtError
     from flarebed.emulator.testing.mocks import IntrospectionError
     from flarebed.emulator.testing.queue import Message
     from flarebed.emulator.testing.session import FrozenError, StuckError
     from flarebed.emulator.testing.worker import SyncWorker, Worker
 
-__all__ = ["FrozenError", "IntrospectionError", "Message", "StuckError", "SyncWorker", "Worker"]
+__all__ = ["FrozenError", "IntrospectionError", "Message", "StuckError", "SyncWorker", "UncaughtError", "Worker"]
 
 _PLACES = {
     "FrozenError": "session",
@@ -22,6 +23,7 @@ _PLACES = {
     "Message": "queue",
     "StuckError": "session",
     "SyncWorker": "worker",
+    "UncaughtError": "uncaught",
     "Worker": "worker",
 }
 

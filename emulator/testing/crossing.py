@@ -12,6 +12,7 @@ from flarebed.emulator.runtime.python.proxy import JsException, from_js_error, f
 from flarebed.emulator.runtime.python.workflow_step import last_line_message
 
 _NON_RETRYABLE = "NonRetryableError"
+_KNOWN = frozenset((_NON_RETRYABLE, "RangeError", "ReferenceError", "SyntaxError", "TypeError"))
 
 
 def as_result(value: Any) -> Any:
@@ -24,10 +25,17 @@ def as_seen(value: Any) -> Any:
     return importlib.import_module("workers.rpc").python_from_rpc(to_python(value))
 
 
-def as_thrown(error: Exception) -> JsError:
-    """What the engine gets when Worker code raises `error`; NonRetryableError keeps its name, as the SDK sees to."""
+def as_thrown(error: Exception, *, by_python: bool) -> JsError:
+    """What the engine gets when Worker code raises `error`.
+
+    Of a Python Worker, NonRetryableError keeps its name, as the SDK sees to. A JavaScript Worker has no Python
+    exceptions: it throws an Error of that message, with the name if JavaScript knows it.
+    """
     if isinstance(error, JsError):
         return copy.copy(error)
+    if not by_python:
+        name = type(error).__name__
+        return JsError(str(error), name if name in _KNOWN else "Error")
     if type(error).__name__ == _NON_RETRYABLE and not isinstance(error, JsException):
         return JsError(last_line_message(error), _NON_RETRYABLE)
     return thrown_by(error)

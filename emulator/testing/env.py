@@ -1,7 +1,8 @@
-"""`worker.env`: the Worker's bindings in the test's hands, as the SDK gives them to the Worker itself.
+"""`worker.env`: the Worker's bindings in the test's hands, as the SDK gives them to a Python Worker.
 
-Calls run on the Worker's loop, in an I/O context of the test's own; arguments and results are what Worker code would
-pass and get. What is a promise there is an operation here.
+Also those of a JavaScript Worker, so that a test reads the same for both. Calls run on a loop as Worker code has it, in
+an I/O context of the test's own; arguments and results are what Worker code would pass and get. What is a promise there
+is an operation here.
 """
 
 from __future__ import annotations
@@ -11,11 +12,15 @@ import inspect
 from asyncio import events
 from collections.abc import Awaitable, Callable, Coroutine
 from contextvars import Context
-from typing import Any, TypeVar, cast
+from typing import Any, Protocol, TypeVar
 
+from flarebed.emulator.app import App
 from flarebed.emulator.runtime.python.binding import BindingProxy
 from flarebed.emulator.runtime.python.context import CURRENT, IoContext
+from flarebed.emulator.runtime.python.data import JsObject
+from flarebed.emulator.runtime.python.js.fetcher import Fetcher, RpcStub
 from flarebed.emulator.runtime.python.modules import HostModules
+from flarebed.emulator.runtime.python.webloop import WebLoop
 from flarebed.emulator.runtime.python.worker import PythonWorker
 from flarebed.emulator.testing.goal import Awaiting, Blocking, Goal, running
 from flarebed.emulator.testing.session import Session, beside_the_running_loop
@@ -23,11 +28,21 @@ from flarebed.emulator.testing.session import Session, beside_the_running_loop
 T = TypeVar("T")
 
 
+class Place(Protocol):
+    """Which Worker's they are."""
+
+    @property
+    def session(self) -> Session: ...
+
+    @property
+    def app(self) -> App: ...
+
+
 class Env:
     """`env.NAME` is a variable's value, or a binding."""
 
-    def __init__(self, session: Callable[[], Session], face: Awaiting | Blocking) -> None:
-        self._session = session
+    def __init__(self, place: Place, face: Awaiting | Blocking) -> None:
+        self._place = place
         self._face = face
         self._opened: tuple[Session, Scope] | None = None
 
@@ -38,23 +53,25 @@ class Env:
         return scope.shown(name, scope.call(getattr, scope.env, name))
 
     def _scope(self) -> Scope:
-        session = self._session()
+        session = self._place.session
         if self._opened is None or self._opened[0] is not session:
-            self._opened = session, Scope(session, self._face)
+            self._opened = session, Scope(self._place, self._face)
         return self._opened[1]
 
 
 class Scope:
     """Where the test's calls run."""
 
-    def __init__(self, session: Session, face: Awaiting | Blocking) -> None:
+    def __init__(self, place: Place, face: Awaiting | Blocking) -> None:
+        modules = HostModules.installed()
         rpc = importlib.import_module("workers.rpc")
-        self.env: Any = rpc._EnvWrapper(HostModules.installed().env)
+        session, app = place.session, place.app
+        env = modules.env if isinstance(app.worker, PythonWorker) else JsObject(app.env())
+        self.env: Any = rpc._EnvWrapper(env)
         self._wrapper: type = rpc._BindingWrapper
         self._session = session
         self._face = face
-        worker = cast("PythonWorker", session.app.worker)
-        self._io = IoContext(worker.loop, worker.services)
+        self._io = IoContext(WebLoop(session.loop, session.clock), app.worker.services)  # type: ignore[abstract]
         self._context = Context()
         self._context.run(CURRENT.set, self._io)
 
@@ -97,7 +114,7 @@ class Scope:
 
     def _is_binding(self, value: Any) -> bool:
         inner = vars(value).get("_binding") if isinstance(value, self._wrapper) else value
-        return isinstance(inner, BindingProxy)
+        return isinstance(inner, BindingProxy | Fetcher | RpcStub)
 
 
 class Bound:

@@ -1,7 +1,7 @@
 """Faults on request: `worker.faults`. A step fails, a binding's call fails, a batch comes twice.
 
 A binding's faults are laid over its methods as attributes of the object: a Worker without faults runs the same code as
-ever.
+ever. Those of a JavaScript Worker's calls are laid around what workerd asks of us.
 """
 
 from __future__ import annotations
@@ -11,14 +11,13 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, Protocol
 
 from flarebed.bindings.errors import JsError, UserError
-from flarebed.emulator.testing.crossing import as_thrown
+from flarebed.bindings.workflows.workflow import Workflow
+from flarebed.emulator.runtime.workerd.host import Host
 from flarebed.emulator.testing.observer import Observer, StepFault
-
-CONNECTION_LOST = "Network connection lost."
-"""What production says when a binding's service could not be reached."""
+from flarebed.emulator.testing.workerd_faults import CONNECTION_LOST, IN_HAND, lay_around
 
 
 @dataclass
@@ -28,26 +27,34 @@ class _Planned:
     times: int
     after: bool
 
-    def is_due(self, method: str, *, after: bool) -> bool:
-        return self.times > 0 and self.after == after and self.method in (None, method)
+    def is_due(self, names: frozenset[str], *, after: bool) -> bool:
+        return self.times > 0 and self.after == after and (self.method is None or self.method in names)
+
+
+class Place(Protocol):
+    """The Worker whose faults they are."""
+
+    @property
+    def observer(self) -> Observer: ...
+
+    @property
+    def host(self) -> Host | None: ...
+
+    def bindings(self) -> Mapping[str, object]: ...
+
+    def workflow(self, binding: str) -> Workflow: ...
+
+    def consumed(self) -> Sequence[str]: ...
+
+    def thrown_by(self, error: Exception) -> JsError: ...
 
 
 class Faults:
-    """`bindings` are the engine's objects by name, `consumed` the queues that the Worker consumes; `name_of` gives the
-    workflow's name for a binding's.
-    """
+    """Those of one Worker."""
 
-    def __init__(
-        self,
-        observer: Observer,
-        name_of: Callable[[str], str],
-        bindings: Callable[[], Mapping[str, object]],
-        consumed: Callable[[], Sequence[str]],
-    ) -> None:
-        self._observer = observer
-        self._name_of = name_of
-        self._bindings = bindings
-        self._consumed = consumed
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self._host_with_faults: Host | None = None
         self._planned: dict[str, list[_Planned]] = {}
 
     def fail_step(
@@ -64,7 +71,8 @@ class Faults:
 
         With `after`, the step's code has run: what it did stays, and it will be repeated.
         """
-        self._observer.faults.append(StepFault(self._name_of(workflow), (step, index), _exception(error), times, after))
+        name = self._place.workflow(workflow).name
+        self._place.observer.faults.append(StepFault(name, (step, index), _exception(error), times, after))
 
     def fail_binding(
         self, call: str, error: Exception | str = CONNECTION_LOST, times: int = 1, *, after: bool = False
@@ -74,11 +82,11 @@ class Faults:
         With `after`, the call takes effect, and its answer is lost.
         """
         binding, _, method = call.partition(".")
-        if binding not in self._bindings():
+        if binding not in self._place.bindings():
             raise UserError(
-                f'There is no binding "{binding}".', hint=f"The config has {', '.join(sorted(self._bindings()))}."
+                f'There is no binding "{binding}".', hint=f"The config has {', '.join(sorted(self._place.bindings()))}."
             )
-        known = _callable_in(type(self._bindings()[binding]))
+        known = _callable_in(type(self._place.bindings()[binding]))
         if method and method not in known:
             raise UserError(f'"{binding}" has no method "{method}".', hint=f"It has {', '.join(sorted(known))}.")
         self._planned.setdefault(binding, []).append(_Planned(method or None, _exception(error), times, after))
@@ -86,17 +94,18 @@ class Faults:
 
     def deliver_twice(self, queue: str, times: int = 1) -> None:
         """The next batch of the queue is delivered again, as if its acknowledgements had been lost."""
-        if queue not in self._consumed():
+        if queue not in self._place.consumed():
             raise UserError(
-                f'The Worker consumes no queue "{queue}".', hint=f"It consumes {', '.join(self._consumed()) or 'none'}."
+                f'The Worker consumes no queue "{queue}".',
+                hint=f"It consumes {', '.join(self._place.consumed()) or 'none'}.",
             )
-        self._observer.twice[queue] += times
+        self._place.observer.twice[queue] += times
 
     def clear(self) -> None:
         """What was asked for and has not happened is called off."""
         self._planned.clear()
-        self._observer.faults.clear()
-        self._observer.twice.clear()
+        self._place.observer.faults.clear()
+        self._place.observer.twice.clear()
 
     def lay_all(self) -> None:
         """For a session that was just opened."""
@@ -104,7 +113,11 @@ class Faults:
             self.lay(binding)
 
     def lay(self, binding: str) -> None:
-        self._lay_over(self._bindings()[binding], binding)
+        self._lay_over(self._place.bindings()[binding], binding)
+        host = self._place.host
+        if host is not None and host is not self._host_with_faults:
+            self._host_with_faults = host
+            lay_around(host, self._due)
 
     def _lay_over(self, target: Any, binding: str) -> None:
         for name, function, is_promise in _methods(target.__class__):
@@ -132,10 +145,16 @@ class Faults:
         return call
 
     def _raise(self, binding: str, name: str, *, after: bool) -> None:
+        error = None if IN_HAND.get() else self._due(binding, frozenset((name,)), after)
+        if error is not None:
+            raise error
+
+    def _due(self, binding: str, names: frozenset[str], after: bool) -> JsError | None:
         for planned in self._planned.get(binding, ()):
-            if planned.is_due(name, after=after):
+            if planned.is_due(names, after=after):
                 planned.times -= 1
-                raise as_thrown(planned.error)
+                return self._place.thrown_by(planned.error)
+        return None
 
 
 @cache

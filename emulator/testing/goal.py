@@ -39,10 +39,10 @@ class Goal(Generic[T]):
     def reach(self) -> T:
         """Run until it is done, in this very call."""
         __tracebackhide__ = True
-        since_ms, moves = self.session.clock.now_ms(), 0
+        since_ms, moves = self._begun(), 0
         try:
             while not self.done():
-                if not self.session.work(wait=True):
+                if not self.session.work(wait=True, what=self.what):
                     moves += self._jump(since_ms, moves)
         except BaseException:
             self.cancel()
@@ -52,11 +52,11 @@ class Goal(Generic[T]):
     async def reached(self) -> T:
         """The same, step by step. Time moves when no other task of the test has begun something meanwhile."""
         __tracebackhide__ = True
-        since_ms, moves = self.session.clock.now_ms(), 0
+        since_ms, moves = self._begun(), 0
         try:
             await checkpoint()
             while not self.done():
-                if self.session.work(wait=False):
+                if self.session.work(wait=False, what=self.what):
                     if self.session.is_waiting_outside():  # perhaps for something that the test itself serves
                         await checkpoint()
                     continue
@@ -68,6 +68,10 @@ class Goal(Generic[T]):
             self.cancel()
             raise
         return self.result()
+
+    def _begun(self) -> float:
+        self.session.be_patient()
+        return self.session.clock.now_ms()
 
     def _jump(self, since_ms: float, moves: int) -> bool:
         return self.session.jump(self.what, since_ms, moves, moves_time=self.moves_time)

@@ -6,7 +6,6 @@ it as it has any other: attempts, errors, wake times, results.
 
 from __future__ import annotations
 
-import copy
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -14,16 +13,19 @@ from typing import Any, cast
 
 from flarebed.bindings.dispatch import Dispatch
 from flarebed.bindings.errors import JsError
+from flarebed.bindings.queues.binding import QueueController, delivery_of
 from flarebed.bindings.queues.verdict import Verdict
 from flarebed.bindings.values import UNDEFINED
 from flarebed.bindings.workflows import errors
 from flarebed.bindings.workflows.binding import JsRpcStub
 from flarebed.bindings.workflows.run import TIMED_OUT, Run
-from flarebed.emulator.testing.crossing import as_result, as_thrown
+from flarebed.emulator.testing.crossing import as_result
 from flarebed.emulator.testing.mocks import Step, TimedOut, WorkflowInstanceModifier
 
 Instance = tuple[str, str]
 """A workflow's name and an instance's id."""
+ThrownBy = Callable[[Exception], JsError]
+"""What a Worker would throw for a test's exception."""
 
 
 @dataclass
@@ -58,8 +60,8 @@ class Observer:
         self.outcomes: dict[Instance, dict[Step, Any]] = {}
         """Of each `do` that has ended: what it gave, or the JsError that it raised."""
 
-    def around(self, dispatch: Dispatch) -> Dispatch:
-        return _Observed(self, dispatch)
+    def around(self, dispatch: Dispatch, thrown_by: ThrownBy) -> Dispatch:
+        return _Observed(self, dispatch, thrown_by)
 
     async def begin(self, instance: Instance) -> WorkflowInstanceModifier:
         """A run begins; what is to change in it."""
@@ -91,22 +93,25 @@ class Observer:
 class _Observed:
     """Dispatch, observed."""
 
-    def __init__(self, observer: Observer, worker: Dispatch) -> None:
+    def __init__(self, observer: Observer, worker: Dispatch, thrown_by: ThrownBy) -> None:
         self._observer = observer
         self._worker = worker
+        self._thrown_by = thrown_by
 
     async def queue(self, batch: Any) -> None:
         if self._observer.twice[batch.queue] > 0:
             self._observer.twice[batch.queue] -= 1
-            await self._worker.queue(_copy(batch))
-            for message in batch.messages:
-                message.attempts += 1
+            delivered = delivery_of(batch)
+            await self._worker.queue(QueueController(*delivered._replace(verdict=Verdict(lambda _: None))))
+            again = [message._replace(attempts=message.attempts + 1) for message in delivered.messages]
+            batch = QueueController(*delivered._replace(messages=again))
         await self._worker.queue(batch)
 
     async def run_workflow(self, class_name: str, event: Any, step: Any) -> Any:
         instance = event["workflowName"], event["instanceId"]
         modify = await self._observer.begin(instance)
-        return await self._worker.run_workflow(class_name, event, _Steps(step._run, self._observer, instance, modify))
+        steps = _Steps(step._run, self._observer, instance, modify, self._thrown_by)
+        return await self._worker.run_workflow(class_name, event, steps)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._worker, name)
@@ -115,21 +120,19 @@ class _Observed:
         return self._worker.workflow_classes()
 
 
-def _copy(batch: Any) -> Any:
-    """The batch for a delivery whose acknowledgements are lost."""
-    lost = copy.copy(batch)
-    lost._verdict = Verdict(lambda _: None)
-    lost.messages = [copy.copy(message) for message in batch.messages]
-    for message in lost.messages:
-        message._verdict = lost._verdict
-    return lost
-
-
 class _Steps(JsRpcStub):
     """The `step` of a run whose instance may be mocked."""
 
-    def __init__(self, run: Run, observer: Observer, instance: Instance, modify: WorkflowInstanceModifier) -> None:
+    def __init__(
+        self,
+        run: Run,
+        observer: Observer,
+        instance: Instance,
+        modify: WorkflowInstanceModifier,
+        thrown_by: ThrownBy,
+    ) -> None:
         super().__init__(run)
+        self._thrown_by = thrown_by
         self._observer = observer
         self._instance = instance
         self._modify = modify
@@ -179,12 +182,12 @@ class _Steps(JsRpcStub):
                 raise errors.timed_out(0)
             failure = failure or self._observer.fault(workflow, step, after=False)
             if failure is not None:
-                raise as_thrown(failure)
+                raise self._thrown_by(failure)
             if self._modify.has_result(step):
                 return as_result(self._modify.result(step))
             result = await callback(context)
             if (failure := self._observer.fault(workflow, step, after=True)) is not None:
-                raise as_thrown(failure)
+                raise self._thrown_by(failure)
             return result
 
         return attempt

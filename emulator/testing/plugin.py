@@ -36,7 +36,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers",
         "flarebed(config=, env=, vars=, start=, seed=, outbound=, state=, kv_consistency=, queue_defaults=, "
-        "queue_duplicates=, queue_shuffle=): how the fixture `flarebed` sets up the Worker",
+        "queue_duplicates=, queue_shuffle=, patience_s=, workers=): how the fixture `flarebed` sets up the Worker",
     )
     config.addinivalue_line(
         "markers",
@@ -107,7 +107,7 @@ def _opened(item: pytest.Item, state: Path) -> Stage | str:
         except FlarebedError:
             raise
         except Exception as error:
-            return f"The Worker can't be loaded.\n{in_words(error, settings.config.entry_point().parent)}"
+            return f"The Worker can't be loaded.\n{in_words(error, settings.config.code_folder())}"
     except UserError as error:
         return _text(error)
 

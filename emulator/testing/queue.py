@@ -61,14 +61,15 @@ async def deliver(
 ) -> QueueResult:
     if isinstance(messages, str | bytes | Message):
         raise UserError(f"The messages of a batch are a list, not {messages!r}.")
+    __tracebackhide__ = True
     stored = [_stored(number, message, now_ms) for number, message in enumerate(messages, 1)]
     verdict = Verdict(lambda text: app.worker.services.log("warn", text))
-    error = None
+    error: BaseException | None = None
     try:
         await app.worker.queue(QueueController(queue, stored, Metrics(0, 0, None), verdict))
     except JsError as thrown:
         if raise_exceptions:
-            raise_as_thrown(thrown, app.config.entry_point().parent)
+            raise_as_thrown(thrown, app.config.code_folder())
         error = thrown.thrown if isinstance(thrown.thrown, BaseException) else thrown
     return _result(verdict, [message.id for message in stored], error)
 

@@ -12,6 +12,7 @@ from starlette.datastructures import Headers
 
 from flarebed.emulator.app import App
 from flarebed.emulator.runtime.http import WorkerError
+from flarebed.emulator.runtime.workerd.uncaught import UncaughtError
 from flarebed.emulator.server.errors_page import error_response
 from flarebed.emulator.server.request import Scope, incoming
 from flarebed.emulator.server.response import send_response
@@ -95,7 +96,7 @@ async def exchange(app: App, asked: Request, *, raise_exceptions: bool) -> Respo
         answer = await app.fetch(request)
     except WorkerError as error:
         if raise_exceptions:
-            raise_as_thrown(error.exception or error, app.config.entry_point().parent)
+            raise_as_thrown(error.exception or UncaughtError(error.text), app.config.code_folder())
         answer = error_response(error, request)
     sent: list[MutableMapping[str, Any]] = []
 

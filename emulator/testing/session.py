@@ -12,7 +12,7 @@ import asyncio
 import math
 import random
 from asyncio import events, tasks
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -36,6 +36,8 @@ _OUTSIDE_S = 0.001
 """For how long a turn waits for what is outside, where the test's own tasks want their turn too."""
 _PATIENCE_MS = 10 * 365 * 86_400_000.0
 _PATIENCE_MOVES = 10_000
+PATIENCE_S = 30.0
+"""Real time: for so long a clock that stands still waits for what is outside."""
 
 
 class StuckError(Exception):
@@ -72,7 +74,8 @@ class SessionLoop(asyncio.SelectorEventLoop):
 class Session:
     """A loaded Worker that owns its state; `close` it in the end.
 
-    `observe` may put its own Dispatch between the engines and the Worker. `log(level, text)` gets what they say.
+    `beside` are Workers that it can call. `observe` may put its own Dispatch between the engines and the Worker.
+    `log(level, text)` gets what they say.
     """
 
     def __init__(
@@ -81,13 +84,17 @@ class Session:
         state: Path,
         log: Log,
         *,
+        beside: Sequence[Part] = (),
         start_ms: float = START_MS,
         outbound: Callable[[], httpx.AsyncClient] | None = None,
         observe: Callable[[Dispatch], Dispatch] | None = None,
         entropy: random.Random | None = None,
         modes: Modes | None = None,
         synchronous: str = "OFF",  # no test outlives a power cut
+        patience_s: float = PATIENCE_S,
     ) -> None:
+        self._patience_s = patience_s
+        self._patient_since_s: float | None = None
         self.loop = SessionLoop()
         self.loop.entropy = entropy
         self.clock = VirtualClock(self.loop, start_ms)
@@ -96,7 +103,7 @@ class Session:
         try:
             self.group: Group = self.run(
                 build_group(
-                    (Part(config, log, outbound, observe),), persist_to=state, clock=self.clock,
+                    [Part(config, log, outbound, observe), *beside], persist_to=state, clock=self.clock,
                     synchronous=synchronous, modes=modes, entropy=entropy,
                 )
             )  # fmt: skip
@@ -110,8 +117,10 @@ class Session:
         self.run(self.group.close())
         for task in asyncio.all_tasks(self.loop):
             task.cancel()
-        self.settle()
-        self.loop.close()
+        try:
+            self.settle()
+        finally:
+            self.loop.close()
 
     # Running: each returns when what it waits for has come, in no real time where nothing outside is involved
 
@@ -160,22 +169,50 @@ class Session:
 
     # The parts of that
 
-    def work(self, *, wait: bool) -> bool:
+    def work(self, *, wait: bool, what: str = "") -> bool:
         """Run one turn of what is ready at this instant; False if nothing is.
 
-        If all waits for something outside: until that comes, or, without `wait`, for a moment.
+        If all waits for something outside: until that comes, or, without `wait`, for a moment. Raises StuckError when
+        that has taken too long; `what` is wanted.
         """
+        if self.clock.is_idle_outside():
+            self._patient_since_s = None
+            if self.loop.is_idle():
+                return False
+        else:
+            self._check_patience(what)
         if not self.loop.is_idle():
             self.loop.turn()
-        elif self.clock.is_idle_outside():
-            return False
-        elif wait:
-            self.loop.turn(wait=True)
-        else:
-            alarm = self.loop.call_later(_OUTSIDE_S, _nothing)
-            self.loop.turn(wait=True)
-            alarm.cancel()
+            return True
+        alarm = self.loop.call_later(min(self._patience_s, PATIENCE_S) if wait else _OUTSIDE_S, _nothing)
+        self.loop.turn(wait=True)
+        alarm.cancel()
         return True
+
+    def be_patient(self) -> None:
+        """Something new is waited for."""
+        self._patient_since_s = None
+
+    def _check_patience(self, what: str) -> None:
+        now_s = self.loop.time()
+        if self._patient_since_s is None:
+            self._patient_since_s = now_s
+        patience_s = self._patience_s if what else PATIENCE_S  # loading and closing are not the test's to hurry
+        if now_s - self._patient_since_s >= patience_s:
+            self.be_patient()
+            raise StuckError(self._stands_still(what or "What it waits for", patience_s))
+
+    def _stands_still(self, what: str, patience_s: float) -> str:
+        doing = ", ".join(+self.clock.named) or "something outside of it"
+        due_ms = self.clock.next_work_ms()
+        waits = "" if due_ms is None else f" What is next on the clock is due at {iso(due_ms)}."
+        return (
+            f"{what} did not come: the clock has stood still at {iso(self.clock.now_ms())} for "
+            f"{patience_s:g} s of real time, because this is in progress: {doing}.{waits} What a JavaScript "
+            "Worker waits for by itself (setTimeout, a loop that asks again) takes real time, and the clock moves when "
+            "that is over. So let it have what it waits for (disable_sleeps(), mock_step_result(), drain() before the "
+            "request), or more time: @pytest.mark.flarebed(patience_s=120)."
+        )
 
     def is_idle(self) -> bool:
         """Whether nothing can happen unless time moves."""

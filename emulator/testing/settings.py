@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -12,7 +12,7 @@ from flarebed.bindings.kind import Modes
 from flarebed.emulator.config import load
 from flarebed.emulator.state.archive import lay_out
 from flarebed.emulator.testing.clock import Moment, moment_ms
-from flarebed.emulator.testing.session import START_MS
+from flarebed.emulator.testing.session import PATIENCE_S, START_MS
 from flarebed.emulator.testing.stage import Settings
 
 OUTBOUND = ("allow", "refuse")
@@ -20,9 +20,10 @@ OUTBOUND = ("allow", "refuse")
 
 @dataclass(frozen=True)
 class Wishes:
-    """What `@pytest.mark.flarebed(...)` takes. `config` and `state` are relative to the test file's folder.
+    """What `@pytest.mark.flarebed(...)` takes. `config`, `workers` and `state` are relative to the test file's folder.
 
-    `state` is an archive of `flarebed state export`, or a snapshot's folder.
+    `workers` are the configs of Workers that the first can call. `state` is an archive of `flarebed state export`, or a
+    snapshot's folder.
     """
 
     config: str | Path | None = None
@@ -36,6 +37,8 @@ class Wishes:
     queue_defaults: Literal["production", "wrangler"] = "production"
     queue_duplicates: float = 0
     queue_shuffle: bool = False
+    patience_s: float = PATIENCE_S
+    workers: Sequence[str | Path] = ()
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Wishes:
@@ -64,7 +67,21 @@ def settle(wishes: Wishes, folder: Path, state: Path) -> Settings:
         seed=wishes.seed,
         refuse_outbound=wishes.outbound == "refuse",
         modes=_modes(wishes),
+        patience_s=_patience_s(wishes.patience_s),
+        beside=tuple(load(Path(each), cwd=folder, env=wishes.env or "", environ={}) for each in _paths(wishes.workers)),
     )
+
+
+def _paths(given: object) -> Sequence[str | Path]:
+    if isinstance(given, str | Path) or not isinstance(given, Sequence):
+        raise UserError(f"workers is a list of configs, not {given!r}.")
+    return given
+
+
+def _patience_s(given: object) -> float:
+    if isinstance(given, bool) or not isinstance(given, int | float) or not given > 0:
+        raise UserError(f"patience_s is a number of seconds, not {given!r}.")
+    return given
 
 
 def _modes(wishes: Wishes) -> Modes:

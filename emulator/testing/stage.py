@@ -3,54 +3,57 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from flarebed.bindings.dispatch import Dispatch
 from flarebed.bindings.errors import UserError
 from flarebed.bindings.kind import Modes
-from flarebed.bindings.workflows.binding import WorkflowImpl
-from flarebed.bindings.workflows.engine import WorkflowResources
-from flarebed.bindings.workflows.workflow import Workflow
-from flarebed.emulator.app import App
 from flarebed.emulator.config.model import Config
+from flarebed.emulator.group import Part
 from flarebed.emulator.testing.crossing import as_result
-from flarebed.emulator.testing.faults import Faults
 from flarebed.emulator.testing.observer import Instance, Observer
 from flarebed.emulator.testing.outbound import Outbound
+from flarebed.emulator.testing.place import Place
 from flarebed.emulator.testing.randomness import seeded_randomness
-from flarebed.emulator.testing.session import START_MS, Session
+from flarebed.emulator.testing.session import PATIENCE_S, START_MS, Session
 from flarebed.emulator.testing.state import Snapshot, copy_databases, put_back
 from flarebed.emulator.testing.uncaught import Uncaught
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How a test wants its Worker. `state` is the folder for this test alone."""
+    """How a test wants its Worker. `state` is the folder for this test alone, `beside` are the configs of Workers that
+    it can call.
+    """
 
     config: Config
     state: Path
+    beside: tuple[Config, ...] = ()
     start_ms: float = START_MS
     seed: int | str | None = None
     refuse_outbound: bool = False
     modes: Modes = field(default_factory=Modes)
+    patience_s: float = PATIENCE_S
 
 
 @dataclass
 class Stage:
-    """`logs` has (level, text) of what the Worker, its console and the engines said."""
+    """`logs` has (level, text) of what the Workers, their consoles and the engines said."""
 
     settings: Settings
     logs: list[tuple[str, str]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
+        configs = (self.settings.config, *self.settings.beside)
         self.observer = Observer(self._send)
         self.outbound = Outbound(self.log, refuse=self.settings.refuse_outbound)
-        self.faults = Faults(self.observer, lambda binding: self.workflow(binding).name, self.bindings, self._consumed)
+        self.places = [Place(self, number, config) for number, config in enumerate(configs)]
         self._snapshots = 0
-        self.logs += [("warn", text) for text in self.settings.config.warnings]
+        self.logs += [("warn", text) for config in configs for text in config.warnings]
         if self.settings.seed is not None:
             seeded_randomness().install()
         try:
@@ -68,24 +71,16 @@ class Stage:
     def log(self, level: str, text: str) -> None:
         self.logs.append((level, text))
 
-    @property
-    def app(self) -> App:
-        return self.session.app
-
-    def workflow(self, binding: str) -> Workflow:
-        kind = cast("WorkflowResources | None", self.app.resources.get("workflows"))
-        workflows = {} if kind is None else kind.workflows
-        if binding not in workflows:
+    def place(self, worker: str) -> Place:
+        """That of the Worker of this name."""
+        found = [place for place in self.places if place.config.name == worker]
+        if not found:
+            names = ", ".join(place.config.name for place in self.places)
             raise UserError(
-                f'There is no workflow binding "{binding}".', hint=f"The config has {', '.join(workflows) or 'none'}."
+                f'There is no Worker "{worker}" in this test.',
+                hint=f'It has {names}. More come with @pytest.mark.flarebed(workers=["../other/wrangler.jsonc"]).',
             )
-        return workflows[binding]
-
-    def _consumed(self) -> Sequence[str]:
-        return self.app.resources["queues"].claims() if "queues" in self.app.resources else ()
-
-    def bindings(self) -> Mapping[str, object]:
-        return {name: bound for kind in self.app.resources.values() for name, bound in kind.bindings().items()}
+        return found[0]
 
     # The state as a whole
 
@@ -94,11 +89,11 @@ class Stage:
         self._snapshots += 1
         state = self.settings.state
         folder = state.with_name(f"{state.name}-snapshot-{self._snapshots}")
-        await self.app.disown()
+        await self.session.group.disown()
         try:
             copy_databases(state, folder)
         finally:
-            await self.app.own()
+            await self.session.group.own()
         return Snapshot(folder, self.session.clock.now_ms())
 
     def restore(self, snapshot: Snapshot) -> None:
@@ -113,28 +108,33 @@ class Stage:
             settings.config,
             settings.state,
             self.log,
+            beside=[self._part(place) for place in self.places[1:]],
             start_ms=start_ms,
             outbound=self.outbound.client,
-            observe=self._observe,
+            observe=self._observing(self.places[0]),
             entropy=None if settings.seed is None else random.Random(settings.seed),
             modes=settings.modes,
+            patience_s=settings.patience_s,
         )
-        services = session.app.worker.services
-        services.uncaught = Uncaught(services.uncaught)
         self.session = session
-        self.faults.lay_all()
+        for place in self.places:
+            services = place.app.worker.services
+            services.uncaught = Uncaught(services.uncaught)
+            place.faults.lay_all()
         return session
 
-    def _observe(self, dispatch: Dispatch) -> Dispatch:
-        return self.observer.around(dispatch)
+    def _part(self, place: Place) -> Part:
+        return Part(place.config, self.log, self.outbound.client, self._observing(place))
+
+    def _observing(self, place: Place) -> Callable[[Dispatch], Dispatch]:
+        return partial(self.observer.around, thrown_by=place.thrown_by)
 
     async def _send(self, instance: Instance, event_type: str, payload: Any) -> None:
         workflow, instance_id = instance
-        bound = next(bound for bound in self._workflow_bindings() if bound._workflow.name == workflow)
+        bound = next(
+            bound for place in self.places for bound in place.workflow_bindings() if bound._workflow.name == workflow
+        )
         await (await bound.get(instance_id)).sendEvent({"type": event_type, "payload": as_result(payload)})
-
-    def _workflow_bindings(self) -> list[WorkflowImpl]:
-        return [bound for bound in self.bindings().values() if isinstance(bound, WorkflowImpl)]
 
     def _release(self) -> None:
         if self.settings.seed is not None:

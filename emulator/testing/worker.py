@@ -25,6 +25,7 @@ from flarebed.emulator.testing.introspection import (
     WorkflowIntrospector,
 )
 from flarebed.emulator.testing.outbound import Outbound
+from flarebed.emulator.testing.place import Place
 from flarebed.emulator.testing.queue import QueueResult
 from flarebed.emulator.testing.response import Request, Response, exchange
 from flarebed.emulator.testing.stage import Stage
@@ -44,23 +45,24 @@ class ScheduledResult:
 class _Worker:
     """An exception that the Worker does not catch is raised in the test, unless `raise_exceptions` is False."""
 
-    def __init__(self, stage: Stage) -> None:
+    def __init__(self, stage: Stage, place: Place | None = None) -> None:
         self._stage = stage
+        self._place = place or stage.places[0]
 
     @cached_property
     def env(self) -> Env:
         """The Worker's `env`: `env.DB.prepare(...)`, `env.KV.get(...)`, with the values that Worker code gets."""
         assert isinstance(self, Awaiting | Blocking)
-        return Env(lambda: self._stage.session, self)
+        return Env(self._place, self)
 
     @property
     def config(self) -> Config:
-        return self._stage.settings.config
+        return self._place.config
 
     @property
     def app(self) -> App:
         """The Worker with its engines, for what this class does not offer."""
-        return self._stage.app
+        return self._place.app
 
     @property
     def logs(self) -> list[tuple[str, str]]:
@@ -75,7 +77,7 @@ class _Worker:
     @property
     def faults(self) -> Faults:
         """Faults on request: `fail_step`, `fail_binding`, `deliver_twice`."""
-        return self._stage.faults
+        return self._place.faults
 
     # Events
 
@@ -112,16 +114,16 @@ class _Worker:
         return running(self._stage.session, f"The end of scheduled({cron!r})", work)
 
     async def _scheduled(self, cron: str, time_ms: float, raise_exceptions: bool) -> ScheduledResult:
+        __tracebackhide__ = True
         app = self.app
-        heard = app.worker.services.uncaught
-        assert isinstance(heard, Uncaught)
-        heard.last = None
+        heard = Uncaught.of(app.worker.services)
         ended = await app.scheduled(cron, time_ms)
         if ended.outcome == "ok":
             return ScheduledResult("ok", ended.no_retry)
-        if raise_exceptions and heard.last is not None:
-            raise_as_thrown(heard.last, app.config.entry_point().parent)
-        return ScheduledResult("exception", ended.no_retry, heard.last)
+        error = ended.error or heard.last
+        if raise_exceptions and error is not None:
+            raise_as_thrown(error, app.config.code_folder())
+        return ScheduledResult("exception", ended.no_retry, error)
 
     @operation
     def drain(self, *, sleeps: bool = False) -> Goal[None]:
@@ -175,19 +177,23 @@ class Worker(Awaiting, _Worker):
     @cached_property
     def sync(self) -> SyncWorker:
         """The same Worker for a plain test: operations return their results."""
-        return SyncWorker(self._stage)
+        return SyncWorker(self._stage, self._place)
 
     @cached_property
     def clock(self) -> Clock:
         return Clock(lambda: self._stage.session)
 
+    def worker(self, name: str) -> Worker:
+        """Another Worker of the test, which the marker's `workers` bring."""
+        return Worker(self._stage, self._stage.place(name))
+
     def introspect_workflow_instance(self, binding: str, id: str) -> WorkflowInstanceIntrospector:
         """Change and watch one instance; best before it is created. Use it with `async with`."""
-        return WorkflowInstanceIntrospector(self._stage, binding, id)
+        return WorkflowInstanceIntrospector(self._place, binding, id)
 
     def introspect_workflow(self, binding: str) -> WorkflowIntrospector:
         """Change and watch all instances that are created from now on. Use it with `async with`."""
-        return WorkflowIntrospector(self._stage, binding)
+        return WorkflowIntrospector(self._place, binding)
 
 
 class SyncWorker(Blocking, _Worker):
@@ -197,10 +203,14 @@ class SyncWorker(Blocking, _Worker):
     def clock(self) -> SyncClock:
         return SyncClock(lambda: self._stage.session)
 
+    def worker(self, name: str) -> SyncWorker:
+        """Another Worker of the test, which the marker's `workers` bring."""
+        return SyncWorker(self._stage, self._stage.place(name))
+
     def introspect_workflow_instance(self, binding: str, id: str) -> SyncWorkflowInstanceIntrospector:
         """Change and watch one instance; best before it is created. Use it with `with`."""
-        return SyncWorkflowInstanceIntrospector(self._stage, binding, id)
+        return SyncWorkflowInstanceIntrospector(self._place, binding, id)
 
     def introspect_workflow(self, binding: str) -> SyncWorkflowIntrospector:
         """Change and watch all instances that are created from now on. Use it with `with`."""
-        return SyncWorkflowIntrospector(self._stage, binding)
+        return SyncWorkflowIntrospector(self._place, binding)

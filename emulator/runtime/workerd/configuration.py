@@ -18,7 +18,7 @@ from flarebed.emulator.runtime.workerd.peering import Peering
 from flarebed.emulator.runtime.workerd.wiring import CONTROL, Struct, Wiring, service_of
 
 CONTROL_SOCKET: Final = "control.sock"
-_CONTROL_MODULES: Final = ("control.js", "conversation.js", "d1.js", "queues.js", "wire.js", "workflows.js")
+_CONTROL_MODULES: Final = ("control.js", "conversation.js", "d1.js", "queues.js", "tail.js", "wire.js", "workflows.js")
 _CONTROL_FLAGS: Final = ["experimental", "service_binding_extra_handlers", "enhanced_error_serialization"]
 _CONTROL_DATE: Final = "2026-03-01"
 
@@ -61,6 +61,7 @@ def _user(member: Member) -> Struct:
         "compatibilityFlags": list(config.compatibility_flags),
         "bindings": [*member.bindings, *_global_values(member.bundled, member.wiring)],
         **member.fields,
+        **member.wiring.worker,
     }
     return {"name": service_of(config.name), "worker": worker}
 

@@ -16,7 +16,7 @@ from typing import Any, Final
 from urllib.parse import parse_qsl
 
 from uvicorn.config import Config
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
 from flarebed.bindings.clock import Clock
@@ -57,6 +57,19 @@ class Answered:
 
 
 Adapter = Callable[[Asked], Awaitable[Answered]]
+
+
+class HangUp(Exception):
+    """An adapter's answer may be none: the Worker sees a lost connection.
+
+    workerd asks once more for what is safe to ask for (GET) if the connection had been used before; not when it has
+    heard the beginning of an answer, with the headers `begun`.
+    """
+
+    def __init__(self, begun: tuple[tuple[str, str], ...] | None = None) -> None:
+        super().__init__()
+        self.begun = begun
+
 
 _NOT_IN_A_LINE: Final = re.compile(r"[\x00-\x1f\x7f]")
 
@@ -105,14 +118,21 @@ class Host:
             target = f"{path}?{scope['query_string'].decode('latin-1')}"
             asked = Asked(scope["method"], path, query, headers, _chunks(receive), target)
             try:
-                answered = await self.adapters[headers[BINDING]](asked)
+                await _send(await self._answered(self.adapters[headers[BINDING]], asked), send)
             except ConnectionResetError:  # the Worker took its request back: the stream of a body failed, say
                 return
-            except Exception as error:
-                shown = "".join(traceback.format_exception(error))
-                self._log("error", f"A defect of flarebed, please report it:\n{shown}")
-                answered = Answered(500)
-            await _send(answered, send)
+            except HangUp as lost:
+                await _hang_up(lost, send)
+
+    async def _answered(self, adapter: Adapter, asked: Asked) -> Answered:
+        try:
+            return await adapter(asked)
+        except (ConnectionResetError, HangUp):
+            raise
+        except Exception as error:
+            shown = "".join(traceback.format_exception(error))
+            self._log("error", f"A defect of flarebed, please report it:\n{shown}")
+            return Answered(500)
 
 
 async def _chunks(receive: Any) -> AsyncIterator[bytes]:
@@ -131,12 +151,24 @@ async def _send(answered: Answered, send: Any) -> None:
     body = answered.body
     if isinstance(body, bytes):
         headers.append((b"content-length", b"%d" % len(body)))
-        cycle = whole.cycle_of(send)
-        assert cycle is not None
-        await whole.write(cycle, answered.status, answered.reason, headers, body)
+        await whole.write(_cycle(send), answered.status, answered.reason, headers, body)
         return
     await send({"type": "http.response.start", "status": answered.status, "headers": headers})
     async with aclosing(body):
         async for chunk in body:
             await send({"type": "http.response.body", "body": chunk, "more_body": True})
     await send({"type": "http.response.body", "body": b""})
+
+
+async def _hang_up(lost: HangUp, send: Any) -> None:
+    if lost.begun is not None:
+        headers = [(name.encode(), value.encode()) for name, value in (*lost.begun, ("content-length", "1"))]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": b"", "more_body": True})
+    _cycle(send).transport.close()
+
+
+def _cycle(send: Any) -> RequestResponseCycle:
+    cycle = whole.cycle_of(send)
+    assert cycle is not None
+    return cycle

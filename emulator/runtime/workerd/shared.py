@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -29,7 +29,7 @@ from flarebed.emulator.runtime.workerd.process import StartFailed, Workerd
 from flarebed.emulator.runtime.workerd.source_map import StackMapper
 from flarebed.emulator.runtime.workerd.tools import find_workerd
 from flarebed.emulator.runtime.workerd.voices import told_apart
-from flarebed.emulator.runtime.workerd.wiring import Wiring
+from flarebed.emulator.runtime.workerd.wiring import Struct, Wiring
 
 _LAST_ANSWERS_S: Final = 0.25
 """A reload does not wait longer than 0.5 s for the old process (supervisor/main.py)."""
@@ -56,20 +56,30 @@ class SharedWorkerd:
         self.output = Output(clock.loop, log, logs if len(logs) > 1 else {})
         binary = find_workerd(configs[0].root, os.environ.get("PATH", ""))
         self._process = Workerd(binary, clock.loop, self.output.line, self._exited)
-        self._host = Host(str(self._process.folder / "host.sock"), clock, log)
-        self._peering = Peering(registry, self._host, self._process.folder)
+        self.host = Host(str(self._process.folder / "host.sock"), clock, log)
+        self._peering = Peering(registry, self.host, self._process.folder)
         self._objects = Claims(state, clock.loop, ())
         self._opening: asyncio.Task[None] | None = None
         self._clients: list[HttpClient] = []
         self.control = self._client(CONTROL_SOCKET)
         """For conversations with our own Worker."""
 
-    def join(self, config: Config, bundled: Bundled, env: Mapping[str, Any], workflows: Collection[str]) -> HttpClient:
-        """Have workerd run this Worker too, once it starts; returns the way of its requests."""
+    def join(
+        self,
+        config: Config,
+        bundled: Bundled,
+        env: Mapping[str, Any],
+        workflows: Collection[str],
+        more: Callable[[Wiring], Struct],
+    ) -> HttpClient:
+        """Have workerd run this Worker too, once it starts; returns the way of its requests. `more` is what else its
+        part of the config says.
+        """
         if len(self._fronts) > 1:
             bundled = told_apart(bundled, config.name)
         self.output.mappers.add(StackMapper(bundled))
-        wiring = Wiring(self._host, self._process.folder, config.name, self._fronts, self._numbers, self._peering)
+        wiring = Wiring(self.host, self._process.folder, config.name, self._fronts, self._numbers, self._peering)
+        wiring.worker = more(wiring)
         bindings = [wiring.binding(name, value) for name, value in env.items()]
         bindings += native.bindings(config, wiring, self._clock, self._logs[config.name])
         fields = native.fields(config, wiring, self._clock)
@@ -83,7 +93,7 @@ class SharedWorkerd:
         If another process has the Workers' Durable Objects open, the start is only a trial: requests wait until that
         one lets go.
         """
-        await self._host.listen()
+        await self.host.listen()
         names = sorted(member.config.name for member in self._members if member.config.native.own_classes())
         self._objects = Claims(self._state, self._loop, [("objects", name) for name in names])
         if self._objects.acquire():
@@ -129,7 +139,8 @@ class SharedWorkerd:
         config = written(self._members, self._process.folder, self._peering, state)
         sockets = {CONTROL_SOCKET, *(member.socket for member in self._members), *self._peering.names()}
         try:
-            await self._process.start(config, sockets, self._objects.files)
+            with self._clock.operation_outside():
+                await self._process.start(config, sockets, self._objects.files)
         except StartFailed as failed:
             raise startup.failure(failed.lines, self.output.mappers) from None
 
@@ -145,7 +156,7 @@ class SharedWorkerd:
             client.close()
         self._process.close()
         self._objects.release()
-        self._host.close()
+        self.host.close()
 
     def _client(self, socket: str) -> HttpClient:
         client = HttpClient(str(self._process.folder / socket), self._loop, self._process.listening)

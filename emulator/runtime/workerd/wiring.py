@@ -30,7 +30,8 @@ class Wiring:
 
     `peers` has for each the service to which its requests go.
 
-    `services` are those of workerd's config that the bindings need, `control` the bindings of our own Worker.
+    `services` are those of workerd's config that the bindings need, `control` the bindings of our own Worker, `worker`
+    what else the Worker's part of the config says.
     `numbers` tells the files in `folder` apart; `peering` is the way to Workers elsewhere.
     """
 
@@ -47,6 +48,7 @@ class Wiring:
         self.peering = peering
         self.services: list[Struct] = []
         self.control: list[Struct] = []
+        self.worker: Struct = {}
         self._worker = worker
         self._folder = folder
         self._numbers = numbers

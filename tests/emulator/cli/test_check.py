@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from flarebed.bindings.errors import UserError
+from flarebed.emulator.checking.check import check
 from flarebed.emulator.cli.commands import app
 from flarebed.emulator.config.load import load
 from flarebed.emulator.testing.session import Session
@@ -201,3 +203,14 @@ def test_mistakes_are_told(command: Command, arguments: list[str], text: str) ->
     code, out, err = command(SOUND, *arguments)
     assert (code, out) == (1, "")
     assert err.startswith(f"✘ [ERROR] {text}")
+
+
+def test_a_worker_in_typescript_is_told_apart(tmp_path: Path) -> None:
+    (tmp_path / "index.ts").touch()
+    (tmp_path / "wrangler.json").write_text('{"name": "shop", "main": "index.ts", "compatibility_date": "2026-11-01"}')
+    with pytest.raises(UserError) as refused:
+        check(load(None, cwd=tmp_path, env="", environ={}))
+    assert (refused.value.message, refused.value.place) == (
+        'The rules are checked in workflows that are written in Python, and "shop" is not.',
+        "wrangler.json",
+    )

@@ -6,6 +6,9 @@ import pytest
 
 from flarebed.emulator.testing import IntrospectionError, SyncWorker, Worker
 from flarebed.emulator.testing.introspection import SyncWorkflowInstanceIntrospector as Instance
+from tests.emulator.testing.languages import MARKS
+
+pytestmark = MARKS
 
 MADE = {"made": True}
 TIMED_OUT = "WorkflowTimeoutError: Execution timed out after 0ms"
@@ -50,7 +53,7 @@ def test_a_named_sleep(flarebed_sync: SyncWorker, instance: Instance) -> None:
     assert len(flarebed_sync.env.FLOW.get("i").status()["__LOCAL_DEV_STEP_OUTPUTS"]) == 2
 
 
-def test_errors_then_timeouts_then_the_real_step(flarebed_sync: SyncWorker, instance: Instance) -> None:
+def test_errors_then_timeouts_then_the_real_step(flarebed_sync: SyncWorker, instance: Instance, language: str) -> None:
     start_ms = flarebed_sync.clock.now_ms()
     instance.modify.mock_step_error("work", RuntimeError("flaky"), times=1)
     instance.modify.force_step_timeout("work", times=1)
@@ -58,7 +61,8 @@ def test_errors_then_timeouts_then_the_real_step(flarebed_sync: SyncWorker, inst
     assert instance.wait_for_step_result("work") == MADE
     assert flarebed_sync.clock.now_ms() == start_ms + 2 * 3_600_000
     failures = [text.splitlines()[0] for level, text in flarebed_sync.logs if level == "error"]
-    assert failures == ["Uncaught PythonError: RuntimeError: flaky", f"Uncaught {TIMED_OUT}"]
+    thrown = {"python": "PythonError: RuntimeError: flaky", "typescript": "Error: flaky"}[language]
+    assert failures == [f"Uncaught {thrown}", f"Uncaught {TIMED_OUT}"]
 
 
 def test_without_retry_delays(flarebed_sync: SyncWorker, instance: Instance) -> None:

@@ -11,8 +11,10 @@ import pytest
 from flarebed.bindings.errors import UserError
 from flarebed.emulator.testing import SyncWorker
 from flarebed.emulator.testing.mocks import IntrospectionError
+from tests.emulator.testing.languages import in_both
 
 
+@in_both
 def test_bindings_give_what_a_worker_gets(flarebed_sync: SyncWorker) -> None:
     env = flarebed_sync.env
     assert flarebed_sync.apply_d1_migrations() == ["0001_rows.sql"]
@@ -29,18 +31,21 @@ def test_bindings_give_what_a_worker_gets(flarebed_sync: SyncWorker) -> None:
         _ = env.NOTHING
 
 
-def test_seeds(flarebed_sync: SyncWorker) -> None:
+@in_both
+def test_seeds(flarebed_sync: SyncWorker, language: str) -> None:
     flarebed_sync.apply_d1_migrations()
     flarebed_sync.seed(DB="seed.sql", KV="seed.json", JOBS=["ack", {"n": 1}])
     flarebed_sync.seed(DB="INSERT INTO rows (text) VALUES ('three')", KV=[{"key": "k", "value": "v", "metadata": 1}])
     assert flarebed_sync.env.DB.prepare("SELECT count(*) AS n FROM rows").first("n") == 3
     assert [flarebed_sync.env.KV.get(key) for key in ("plain", "data", "k")] == ["text", '{"n": 1}', "v"]
     flarebed_sync.drain()
-    assert flarebed_sync.env.KV.get("seen") == "ack1 {'n': 1}1 "
+    body = {"python": "{'n': 1}", "typescript": '{"n":1}'}[language]
+    assert flarebed_sync.env.KV.get("seen") == f"ack1 {body}1 "
     with pytest.raises(UserError, match="no such table: nowhere"):
         flarebed_sync.seed(DB="INSERT INTO nowhere VALUES (1)")
 
 
+@in_both
 def test_a_snapshot_goes_on_where_it_was(flarebed_sync: SyncWorker) -> None:
     flarebed_sync.env.FLOW.create(id="i")
     flarebed_sync.env.JOBS.send("job")
@@ -58,13 +63,15 @@ def test_a_snapshot_goes_on_where_it_was(flarebed_sync: SyncWorker) -> None:
         assert flarebed_sync.env.KV.get("seen") is None
 
 
-def test_a_failing_step_is_tried_again(flarebed_sync: SyncWorker) -> None:
+@in_both
+def test_a_failing_step_is_tried_again(flarebed_sync: SyncWorker, language: str) -> None:
     flarebed_sync.faults.fail_step("FLOW", "work", RuntimeError("no"), after=True)
     with flarebed_sync.introspect_workflow_instance("FLOW", "i") as instance:
         flarebed_sync.env.FLOW.create(id="i")
         assert instance.wait_for_step_result("work") == {"made": True}
         assert flarebed_sync.env.KV.get("worked") == "yes"
-        assert "Uncaught PythonError: RuntimeError: no" in flarebed_sync.logs[0][1]
+        thrown = {"python": "PythonError: RuntimeError: no", "typescript": "Error: no"}[language]
+        assert f"Uncaught {thrown}\n" in flarebed_sync.logs[0][1]
 
 
 def test_a_binding_fails_as_often_as_asked(flarebed_sync: SyncWorker) -> None:
@@ -84,6 +91,7 @@ def test_a_binding_fails_as_often_as_asked(flarebed_sync: SyncWorker) -> None:
         flarebed_sync.faults.fail_binding("NO.put")
 
 
+@in_both
 def test_a_batch_comes_twice(flarebed_sync: SyncWorker) -> None:
     flarebed_sync.faults.deliver_twice("jobs")
     flarebed_sync.env.JOBS.send("ack")
@@ -128,6 +136,7 @@ def test_kv_is_eventually_consistent_on_request(flarebed_sync: SyncWorker) -> No
     assert flarebed_sync.env.KV.get("key") == "value"
 
 
+@in_both
 @pytest.mark.flarebed(outbound="refuse")
 def test_the_world_outside(flarebed_sync: SyncWorker) -> None:
     outbound = flarebed_sync.outbound

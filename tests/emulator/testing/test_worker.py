@@ -11,8 +11,10 @@ import pytest
 from anyio.lowlevel import checkpoint
 
 from flarebed.emulator.testing import Message, StuckError, SyncWorker, Worker
+from tests.emulator.testing.languages import in_both
 
 
+@in_both
 def test_a_response(flarebed_sync: SyncWorker) -> None:
     response = flarebed_sync.fetch("/echo?q=ü", method="put", json={"a": 1}, headers={"X-Thing": "1"})
     assert (response.status, response.ok, response.json()) == (200, True, {"a": 1})
@@ -59,17 +61,20 @@ async def test_a_cancelled_request_ends(flarebed: Worker) -> None:
     await flarebed.drain()
 
 
+@in_both
 def test_a_request_that_hangs_is_what_production_says(flarebed_sync: SyncWorker) -> None:
     response = flarebed_sync.fetch("/never", raise_exceptions=False)
     assert "your Worker's code had hung and would never generate a response" in response.text
 
 
-def test_a_batch(flarebed_sync: SyncWorker) -> None:
+@in_both
+def test_a_batch(flarebed_sync: SyncWorker, language: str) -> None:
     result = flarebed_sync.queue("jobs", ["ack", "retry", Message({"n": 1}, id="x", attempts=3)])
     assert (result.outcome, result.ack_all, result.retry_batch.retry) == ("ok", False, False)
     assert (result.explicit_acks, result.acked, result.retried) == (["1"], ["1", "x"], ["2"])
     assert [(each.msg_id, each.delay_seconds) for each in result.retry_messages] == [("2", 5)]
-    assert flarebed_sync.env.KV.get("seen") == "ack1 retry1 {'n': 1}3 "
+    body = {"python": "{'n': 1}", "typescript": '{"n":1}'}[language]
+    assert flarebed_sync.env.KV.get("seen") == f"ack1 retry1 {body}3 "
 
 
 def test_a_batch_that_fails(flarebed_sync: SyncWorker) -> None:
@@ -80,6 +85,7 @@ def test_a_batch_that_fails(flarebed_sync: SyncWorker) -> None:
     assert isinstance(result.error, ValueError)
 
 
+@in_both
 def test_a_cron(flarebed_sync: SyncWorker) -> None:
     assert flarebed_sync.scheduled("0 * * * *", "2026-05-01T00:00:00Z").outcome == "ok"
     assert flarebed_sync.env.KV.get("cron") == "0 * * * * 1777593600000"
@@ -88,6 +94,7 @@ def test_a_cron(flarebed_sync: SyncWorker) -> None:
     assert flarebed_sync.scheduled("bad", raise_exceptions=False).outcome == "exception"
 
 
+@in_both
 def test_drain_runs_batches_and_retries(flarebed_sync: SyncWorker) -> None:
     start_ms = flarebed_sync.clock.now_ms()
     flarebed_sync.env.JOBS.send("raise")
@@ -96,6 +103,7 @@ def test_drain_runs_batches_and_retries(flarebed_sync: SyncWorker) -> None:
     assert any(text.startswith("Dropped message") for _, text in flarebed_sync.logs)
 
 
+@in_both
 def test_drain_leaves_delayed_messages_alone(flarebed_sync: SyncWorker) -> None:
     start_ms = flarebed_sync.clock.now_ms()
     flarebed_sync.env.JOBS.send("later", delaySeconds=3600)

@@ -11,6 +11,8 @@ export { WorkflowBinding } from "./workflows.js";
 
 export { D1Binding } from "./d1.js";
 
+export { Tail } from "./tail.js";
+
 // What a run gets as `step`. Its methods are those of the engine's step object.
 class Step extends RpcTarget {
   #ask;

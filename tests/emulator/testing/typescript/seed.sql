@@ -1,0 +1,1 @@
+INSERT INTO rows (text) VALUES ('one'), ('two');
