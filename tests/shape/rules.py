@@ -28,7 +28,6 @@ KIND_PARTS: dict[str, frozenset[str]] = {
     "workflows": frozenset({
         "workflow", "run", "step", "attempts", "outcome", "rollback", "retry", "duration", "streams", "payload",
         "journal", "agenda", "history", "listing", "hibernation", "retention", "schedule", "subscription", "timeline",
-        "payload",
     }),
 }  # fmt: skip
 """What a kind splits its engine into, where one file would be too long."""

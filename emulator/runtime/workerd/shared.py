@@ -81,7 +81,7 @@ class SharedWorkerd:
         wiring = Wiring(self.host, self._process.folder, config.name, self._fronts, self._numbers, self._peering)
         wiring.worker = more(wiring)
         bindings = [wiring.binding(name, value) for name, value in env.items()]
-        bindings += native.bindings(config, wiring, self._clock, self._logs[config.name])
+        bindings += native.bindings(config, wiring, self._clock)
         fields = native.fields(config, wiring, self._clock)
         socket = f"main-{len(self._members)}.sock"
         self._members.append(Member(config, bundled, bindings, fields, workflows, wiring, socket))

@@ -119,8 +119,8 @@ async def _lived(worker: Served, instance_id: str, question: Question) -> Any:
     return comparable(scrubbed(json.loads(json.dumps(given)), instance_id))
 
 
-WORKFLOWS = Suite("workflows", QUESTIONS, REASONS, _wranglers, _ours, at_a_time=3, recorded="workflows")
+WORKFLOWS = Suite("workflows", QUESTIONS, REASONS, _wranglers, _ours, at_a_time=3)
 WORKFLOWS_IN_JAVASCRIPT = Suite(
-    "workflows_javascript", QUESTIONS, JAVASCRIPT_REASONS, _wranglers, _workerd, at_a_time=3, recorded="workflows",
+    "workflows_javascript", QUESTIONS, JAVASCRIPT_REASONS, _wranglers, _workerd, at_a_time=3, shares="workflows",
     part=300,
 )  # fmt: skip
