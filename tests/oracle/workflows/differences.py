@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from tests.oracle.suite import Reasons
 
 REASONS: Reasons = {
@@ -104,4 +106,26 @@ REASONS: Reasons = {
     ),
 }  # fmt: skip
 
-JAVASCRIPT_REASONS: Reasons = {}
+_ONLY_OF_PYTHON: Final = (
+    "A step in a rollback is refused with",
+    "An error says what production says of a Python object",
+    "A stream is of bytes",
+    "An event that can't be sent leaves",
+)
+JAVASCRIPT_REASONS: Reasons = {
+    **{why: names for why, names in REASONS.items() if not why.startswith(_ONLY_OF_PYTHON)},
+    "With a compatibility date from 2026-05-14 on, production keeps name and message of a NonRetryableError; the local "
+    "engine does so only if the flag workflows_preserve_non_retryable_error_message stands in the config itself.": (
+        "non-retryable, uncaught: *",
+        "non-retryable, thrown by run(): *",
+        "rollback: non-retryable",
+        "subscribe: non-retryable",
+    ),
+    "What can't be cloned is refused before anything is created or sent; in the local engine the instance exists, and "
+    "a wait hangs beyond its time-out.": (
+        "create: params function",
+        "createBatch: params function",
+        "sendEvent: payload function",
+    ),
+}
+"""Of worker.js itself, on workerd."""

@@ -30,12 +30,18 @@ export class Conversation {
     const reader = readable.getReader();
     const decoder = new TextDecoder();
     let rest = "";
+    for (let read = await reader.read(); !read.done; read = await reader.read()) {
+      const lines = (rest + decoder.decode(read.value, { stream: true })).split("\n");
+      rest = lines.pop();
+      for (const line of lines) this.#heard(JSON.parse(line));
+    }
+    await this.#end();
+  }
+
+  // The same for a conversation that a Worker's call is: it throws, if the other side is gone.
+  async listenForAnswers(readable) {
     try {
-      for (let read = await reader.read(); !read.done; read = await reader.read()) {
-        const lines = (rest + decoder.decode(read.value, { stream: true })).split("\n");
-        rest = lines.pop();
-        for (const line of lines) this.#heard(JSON.parse(line));
-      }
+      await this.listen(readable);
     } finally {
       for (const { reject } of this.#waiting.values()) reject(new Error("Network connection lost."));
       await this.#end();

@@ -83,7 +83,7 @@ class Line {
     answer.catch(() => {});
     const headers = { [TARGET]: ascii({ ...this.#target, rpc: true }) };
     const response = await this.#ask("http://rpc/", { method: "POST", headers, body: readable });
-    this.#ctx.waitUntil(conversation.listen(response.body));
+    this.#ctx.waitUntil(conversation.listenForAnswers(response.body));
     try {
       return await answer;
     } finally {
@@ -139,7 +139,7 @@ export class Called extends WorkerEntrypoint {
   #converse(called, request) {
     const { readable, writable } = new IdentityTransformStream();
     const conversation = new Conversation(writable, new Callee(called), stub);
-    this.ctx.waitUntil(conversation.listen(request.body));
+    this.ctx.waitUntil(conversation.listenForAnswers(request.body));
     return new Response(readable);
   }
 }

@@ -112,7 +112,7 @@ ASKING = """
 export default {
   async fetch(request, env) {
     const page = await env.HOST.fetch("http://host/page");
-    return Response.json([await env.THEIRS.getByName("one").add(), page.status, await page.text(), !env.NOWHERE]);
+    return Response.json([await env.THEIRS.getByName("one").add(), page.status, await page.text()]);
   },
 };
 """
