@@ -61,9 +61,12 @@ class Endings:
                 self._ended(name)
 
     def _ended(self, name: str) -> None:
-        if not self._going_on[name]:
+        going_on = self._going_on[name]
+        if not going_on:
             return  # one that the Worker has sent to itself
-        request = self._going_on[name].pop(0)
+        # Of several alike one that is answered: what is not may wait for time that has to move first.
+        request = next((each for each in going_on if each.is_answered), going_on[0])
+        going_on.remove(request)
         self._clock.named[name] -= 1
         self._clock.outside -= request.is_answered
 
