@@ -18,15 +18,16 @@ async def run(way: Way, clock: Clock, class_name: str, event: Any, step: Any) ->
     conversation.open()
     attention.begin(conversation)
     step.outstanding = attention.outstanding
+    step.release = conversation.hang_up  # until then its functions may be called, to undo steps
     try:
         output = await conversation.call(0, "run", class_name, event, conversation.export(step))
     except JsError:
-        step.release = conversation.hang_up  # its functions may be called to undo steps
         raise
     except BaseException:
         conversation.hang_up()
         raise
     finally:
         attention.end()
+    step.release = None
     conversation.close()
     return output
