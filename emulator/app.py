@@ -19,6 +19,7 @@ from flarebed.bindings.errors import UserError
 from flarebed.bindings.kind import Modes, Resources, Surroundings
 from flarebed.bindings.owner import Owner
 from flarebed.bindings.registry import KINDS
+from flarebed.bindings.services.binding import Fetcher
 from flarebed.bindings.services.objects import DurableObjectNamespace
 from flarebed.bindings.store import Store
 from flarebed.bindings.values import ArrayBuffer
@@ -113,7 +114,7 @@ class App:
         await self.worker.load(self.env(), {flag: flag in self.config.flags for flag in known_flags()})
 
     def env(self) -> dict[str, Any]:
-        """The Worker's `env` in production's order: JSON values, texts, secrets, then the bindings by name."""
+        """The Worker's `env` in production's order: JSON values, texts, secrets, services, other bindings by name."""
         values = self.config.vars
         texts = {name: value for name, value in values.items() if isinstance(value, str)}
         others = {name: value for name, value in values.items() if not isinstance(value, str)}
@@ -121,7 +122,8 @@ class App:
         bound |= self._blobs()
         if self.config.is_python():
             bound |= self._objects_of_others()
-        return {**others, **texts, **self.config.secrets, **{name: bound[name] for name in sorted(bound)}}
+        in_order = sorted(bound, key=lambda name: (not isinstance(bound[name], Fetcher), name))
+        return {**others, **texts, **self.config.secrets, **{name: bound[name] for name in in_order}}
 
     def _objects_of_others(self) -> dict[str, Any]:
         """workerd gives a JavaScript Worker its namespaces itself."""

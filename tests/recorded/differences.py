@@ -61,9 +61,7 @@ def only_if_installed(module: str) -> Callable[[str], Expected]:
 
 
 _SINCE_313 = ("__firstlineno__", "__static_attributes__")
-_NOT_EMULATED = (
-    "R2, Durable Objects and service bindings are not emulated; the Worker goes without them and is told so."
-)
+_NOT_EMULATED = "A Python Worker hosts no Durable Objects; it goes without the binding and is told so."
 _OWN_PYTHON = (
     "The Worker runs on the Python and the operating system of the developer: a faked version, platform, word size, "
     "hash seed or process id would break the native packages, debuggers and profilers there (docs/differences.md)."
