@@ -25,7 +25,7 @@ from flarebed.emulator.supervisor.forkserver import ForkServer
 @click.group(context_settings={"help_option_names": ["--help", "-h"]})
 @click.version_option(None, "--version", "-v", package_name="flarebed", message="%(version)s")
 def app() -> None:
-    """A local Cloudflare for Python Workers."""
+    """A local Cloudflare for Workers in Python, TypeScript and JavaScript."""
 
 
 @app.command()

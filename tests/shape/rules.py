@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.shape.tree import Module, dotted_names, functions, imports, modules
+from tests.shape.tree import PACKAGE, ROOMS, Module, dotted_names, functions, imports, modules
 
 FLOORS = {
     "emulator.cli": 9, "emulator.testing": 9, "emulator.checking": 9, "emulator.dashboard": 9,
@@ -134,6 +135,17 @@ def kinds_use_the_same_file_names(root: Path) -> list[str]:
     return found
 
 
+def packages_are_installed(root: Path) -> list[str]:
+    """setuptools takes those that pyproject.toml lists, which an editable install does not show."""
+    listed = set(tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]["packages"])
+    there = {
+        f"{PACKAGE}.{path.parent.relative_to(root).as_posix().replace('/', '.')}"
+        for room in ROOMS
+        for path in (root / room).rglob("__init__.py")
+    }
+    return [f"{name}: not installed" for name in sorted(there - listed)]
+
+
 def names_say_something(root: Path) -> list[str]:
     return [f"{module.path}: a vague name" for module in modules(root) if Path(module.path).stem in VAGUE_NAMES]
 
@@ -195,6 +207,7 @@ RULES: tuple[Callable[[Path], list[str]], ...] = (
     imports_have_no_cycle,
     imports_stand_at_the_top,
     kinds_use_the_same_file_names,
+    packages_are_installed,
     names_say_something,
     files_are_short,
     functions_are_short,

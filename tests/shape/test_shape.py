@@ -15,6 +15,15 @@ LONG_FUNCTION = "def f():\n" + "    x = 1\n" * 50
 
 BROKEN: list[tuple[Callable[[Path], list[str]], dict[str, str], list[str]]] = [
     (
+        rules.packages_are_installed,
+        {
+            "pyproject.toml": '[tool.setuptools]\npackages = ["flarebed.bindings"]',
+            "bindings/__init__.py": "",
+            "bindings/kv/__init__.py": "",
+        },
+        ["flarebed.bindings.kv: not installed"],
+    ),
+    (
         rules.imports_go_down,
         {
             "bindings/store.py": "from flarebed.bindings.kv.engine import open",

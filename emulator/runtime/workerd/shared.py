@@ -116,7 +116,8 @@ class SharedWorkerd:
             await asyncio.wait([self._opening])
         if self._objects.files:
             quiet = [self._loop.create_task(client.quiet()) for client in self._clients]
-            _, waiting = await asyncio.wait(quiet, timeout=_LAST_ANSWERS_S)
+            with self._clock.operation_outside():  # a moment of the machine's time
+                _, waiting = await asyncio.wait(quiet, timeout=_LAST_ANSWERS_S)
             for task in waiting:
                 task.cancel()
             self._process.stop()

@@ -7,11 +7,12 @@ import json
 from collections.abc import AsyncIterator
 from typing import Any
 
+from tests.support import run
+
 from flarebed.bindings.clock import VirtualClock
 from flarebed.emulator.runtime.http import IncomingRequest
 from flarebed.emulator.runtime.workerd.endings import Endings
 from flarebed.emulator.runtime.workerd.host import Adapter, Asked
-from tests.support import run
 
 
 class Wiring:

@@ -1,7 +1,9 @@
 // One of everything that a test can hold.
 
-import { WorkerEntrypoint, WorkflowEntrypoint, WorkflowEvent, WorkflowStep } from "cloudflare:workers";
+import { DurableObject, WorkerEntrypoint, WorkflowEntrypoint, WorkflowEvent, WorkflowStep } from "cloudflare:workers";
 import { NonRetryableError } from "cloudflare:workflows";
+
+export class Room extends DurableObject {}
 
 interface Env {
   COLOUR: string;
