@@ -32,7 +32,7 @@ from tests.crash.sabotage import SABOTAGES
 from tests.crash.scenarios import SCENARIOS, Scenario
 
 SHOWN = (
-    "kills", "closings", "refusals", "stories", "instances", "steps", "attempts",
+    "kills", "bereft", "closings", "refusals", "stories", "instances", "steps", "attempts",
     "puts", "writes", "messages", "deliveries", "repeated",
 )  # fmt: skip
 

@@ -21,9 +21,11 @@ POLLED_MS: Final = 100
 
 
 class Asking:
-    """`config` is the file of the Worker that it asks."""
+    """`config` is the file of the Worker that it asks, `prefix` what the names of its scenarios begin with."""
 
     config: ClassVar[str]
+    prefix: ClassVar[str] = ""
+    is_javascript: ClassVar[bool] = False
 
     def __init__(self, session: Session, notebook: Notebook) -> None:
         self._session = session

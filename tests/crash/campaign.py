@@ -19,11 +19,25 @@ from pathlib import Path
 from typing import Any, Final
 
 from tests.crash import notes
-from tests.crash.faults import AFTER, BEFORE, CLOSED, FULL, NOTED, REFUSED, WRITING, Fault, Side
+from tests.crash.faults import (
+    AFTER,
+    BEFORE,
+    BEREFT_AFTER,
+    BEREFT_BEFORE,
+    BEREFT_NOTED,
+    CLOSED,
+    FULL,
+    NOTED,
+    REFUSED,
+    WRITING,
+    Fault,
+    Side,
+)
 from tests.crash.life import Place, live, warm
 from tests.crash.scenario import Scenario
 from tests.crash.scenarios import SCENARIOS
 from tests.crash.witness import Finding, Witness
+from tests.real.command import until
 
 IN_MEMORY: Final = Path("/dev/shm")
 """To SIGKILL a file system in memory is as any other, and its fsync costs nothing."""
@@ -73,6 +87,7 @@ class Oracle:
     commits: int
     writes: int
     notes: int
+    is_javascript: bool
 
     def soon(self, index: int) -> Fault:
         """Some commits after the next start."""
@@ -82,7 +97,12 @@ class Oracle:
         """All there are, from the beginning of a life, or of its script, to its end; or not all writes, but so many."""
         first = 1 if opening else self.opening + 1
         first_write = 1 if opening else self.opening_writes + 1
+        bereft = [
+            *_faults(range(self.opening + 1, self.commits + 1), BEREFT_BEFORE, BEREFT_AFTER),
+            *_faults(range(1, self.notes + 1), BEREFT_NOTED),
+        ]
         return [
+            *(bereft if self.is_javascript else []),
             *_faults(range(first, self.commits + 1), BEFORE, AFTER, REFUSED),
             *_faults(_some(range(first_write, self.writes + 1), writes), WRITING, FULL),
             *_faults(range(1, self.notes + 1), NOTED, CLOSED),
@@ -123,16 +143,22 @@ class Stage:
                 raise AssertionError(f"{name}, never killed: {judge.findings}")
             made = sum(note["is"] in notes.BY_THE_WORKER for note in notes.read(place.notes))
             self._oracles[name] = Oracle(
-                judge.end, ended.opening, ended.opening_writes, ended.commits, ended.writes, made
-            )
+                judge.end, ended.opening, ended.opening_writes, ended.commits, ended.writes, made,
+                scenario.client.is_javascript,
+            )  # fmt: skip
             shutil.rmtree(place.folder)
         return self._oracles[name]
 
     def tell(self, story: Story) -> Report:
         scenario, oracle, place = SCENARIOS[story.scenario], self.oracle(story.scenario), self._place()
         judge, report = self._judge(scenario, place), Report()
+
+        def bereft() -> None:
+            judge.look(in_good_order=False)
+            report.figures["bereft"] += 1
+
         for number, fault in enumerate([*story.faults, None], 1):
-            ended = live(scenario, place, number, fault, story.synchronous)
+            ended = live(scenario, place, number, fault, story.synchronous, bereft)
             judge.look(in_good_order=not ended.killed)
             report.figures["lives"] += 1
             report.figures.update(kills=int(ended.killed), closings=int(ended.closed), refusals=int(ended.refused))
@@ -140,6 +166,7 @@ class Stage:
                 judge.findings.append(Finding("broken", ended.failure))
             if not (ended.killed or ended.closed or ended.refused):
                 break
+        judge.findings += left_behind(place)
         self.kills += report.figures["kills"]
         judge.compare_ends(oracle.end, scenario.may_differ)
         report.figures += judge.counts
@@ -157,6 +184,16 @@ class Stage:
         folder = self._folder / str(self._told)
         folder.mkdir()
         return Place(folder)
+
+
+def left_behind(place: Place) -> Iterator[Finding]:
+    """Each workerd is gone, and its folder with it, soon after the process that had it."""
+    for note in notes.read(place.notes):
+        if note["is"] == "hosted":
+            try:
+                until(lambda folder=Path(note["folder"]): not folder.exists())
+            except AssertionError:
+                yield Finding("broken", f"workerd has outlived life {note['life']}, in {note['folder']}")
 
 
 def every_point(stage: Stage, scenario: Scenario, *, opening: bool = True) -> Iterator[Story]:

@@ -169,3 +169,19 @@ DATA: Final = {
         paused, redriven, everything,
     )
 }  # fmt: skip
+
+
+class JavaScriptDataClient(DataClient):
+    config = "keeper.jsonc"
+    prefix = "javascript_"
+    is_javascript = True
+
+
+JAVASCRIPT_DATA: Final = {
+    scenario.name: scenario
+    for scenario in (
+        Scenario(script, client=JavaScriptDataClient, judge=DataJudge)
+        for script in (sends, retries, dying, side_by_side_deliveries, everything)
+    )
+}
+"""Those whose Worker is called."""

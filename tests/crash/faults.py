@@ -2,7 +2,8 @@
 before its n-th write to a file of SQLite's, that is between any two of them; or when its Worker makes its n-th note, in
 the middle of an attempt or between a result and what run() does with it. At such a moment it may also be closed in good
 order, as a reload closes it: attempts in progress do not count then. Or the n-th commit is refused, or there is no room
-for the n-th write and those that follow it: SQLite rolls back, and the process goes on if it can.
+for the n-th write and those that follow it: SQLite rolls back, and the process goes on if it can. Of a JavaScript
+Worker it may also be workerd alone that is killed at a commit or a note: the process goes on.
 
 Nothing in the product knows of it: apsw calls `connection_hooks` for every connection that is opened, and SQLite's
 files are opened through a VFS of ours. SQLite calls the commit hook when all is written but the commit itself; a
@@ -27,7 +28,14 @@ CLOSED: Final = "closed"
 REFUSED: Final = "refused"
 WRITING: Final = "writing"
 FULL: Final = "full"
-Side = Literal["before", "after", "noted", "closed", "refused", "writing", "full"]
+BEREFT_BEFORE: Final = "bereft before"
+BEREFT_AFTER: Final = "bereft after"
+BEREFT_NOTED: Final = "bereft noted"
+Side = Literal[
+    "before", "after", "noted", "closed", "refused", "writing", "full",
+    "bereft before", "bereft after", "bereft noted",
+]  # fmt: skip
+_BEREFT: Final[dict[Side, Side]] = {BEFORE: BEREFT_BEFORE, AFTER: BEREFT_AFTER, NOTED: BEREFT_NOTED}
 
 _FULL_FOR: Final = 6
 """So many writes find no room."""
@@ -42,7 +50,7 @@ class Fault:
 
     def is_early(self, opening: int, opening_writes: int) -> bool:
         """Soon after a start that takes so many commits and writes."""
-        if self.side in (NOTED, CLOSED):
+        if self.side in (NOTED, CLOSED, BEREFT_NOTED):
             return self.number <= 8
         first, most = (opening_writes, 40) if self.side in (WRITING, FULL) else (opening, 12)
         return first < self.number <= first + most
@@ -54,19 +62,24 @@ class Fault:
 _WORDS: Final[dict[Side, str]] = {
     BEFORE: "killed before commit", AFTER: "killed after commit", NOTED: "killed at note", CLOSED: "closed at note",
     REFUSED: "without commit", WRITING: "killed before write", FULL: "without room from write",
+    BEREFT_BEFORE: "workerd killed before commit", BEREFT_AFTER: "workerd killed after commit",
+    BEREFT_NOTED: "workerd killed at note",
 }  # fmt: skip
 
 
 class Disk:
     """Counts the commits and the writes of this process, from `watch()` on; calls `at_fault` at the fault, then kills
-    the process.
+    the process, or has `bereave` kill its workerd.
 
     `refused`: one has failed.
     """
 
-    def __init__(self, fault: Fault | None, at_fault: Callable[[], object]) -> None:
+    def __init__(
+        self, fault: Fault | None, at_fault: Callable[[], object], bereave: Callable[[], object] = lambda: None
+    ) -> None:
         self._fault = fault
         self._at_fault = at_fault
+        self._bereave = bereave
         self._commits = itertools.count(1)  # one step of the interpreter: threads commit too
         self._writes = itertools.count(1)
         self.commits = 0
@@ -78,6 +91,10 @@ class Disk:
     def watch(self) -> None:
         apsw.connection_hooks.append(self._watch)
         self._vfs = _Vfs(self._write)
+
+    def noted(self, number: int) -> None:
+        """For Workers that don't end themselves."""
+        self._point(number, NOTED)
 
     def _watch(self, connection: apsw.Connection) -> None:
         committing: list[int] = []
@@ -114,6 +131,9 @@ class Disk:
         if self._fault == Fault(number, side):
             self._at_fault()
             os.kill(os.getpid(), signal.SIGKILL)
+        if side in _BEREFT and self._fault == Fault(number, _BEREFT[side]):
+            self._at_fault()
+            self._bereave()
 
 
 class _Vfs(apsw.VFS):

@@ -24,6 +24,7 @@ from flarebed.emulator.config.model import Config
 from flarebed.emulator.testing.session import START_MS, Session, StuckError
 from tests.crash import notes
 from tests.crash.faults import CLOSED, NOTED, Disk, Fault
+from tests.crash.javascript_life import Workerd, noting
 from tests.crash.notes import BY_THE_WORKER, Notebook
 from tests.crash.scenario import Scenario
 from tests.crash.scenarios import SCENARIOS
@@ -69,17 +70,27 @@ class Ended:
     failure: str = ""
 
 
-def live(scenario: Scenario, place: Place, number: int, fault: Fault | None, synchronous: str = "NORMAL") -> Ended:
-    """Fork a life, and await its end."""
+def live(
+    scenario: Scenario,
+    place: Place,
+    number: int,
+    fault: Fault | None,
+    synchronous: str = "NORMAL",
+    on_bereft: Callable[[], None] = lambda: None,
+) -> Ended:
+    """Fork a life, and await its end. `on_bereft` is called while it stands still, because its workerd was killed."""
     reader, writer = os.pipe()
     pid = os.fork()
     if pid == 0:
         os.close(reader)
         _be(lambda: play(scenario, place, number, fault, synchronous), place, writer)
     os.close(writer)
+    while os.WIFSTOPPED(status := os.waitpid(pid, os.WUNTRACED)[1]):
+        on_bereft()
+        os.kill(pid, signal.SIGCONT)
     with os.fdopen(reader) as pipe:
         said = pipe.read()
-    code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    code = os.waitstatus_to_exitcode(status)
     if code == -signal.SIGKILL and fault is not None:
         return Ended(killed=True)
     if code == 0:
@@ -110,7 +121,14 @@ def play(scenario: Scenario, place: Place, number: int, fault: Fault | None, syn
         return session.clock.now_ms() if session else start_ms
 
     start_ms = max((note["now_ms"] for note in past), default=START_MS)
-    disk = Disk(fault, lambda: notebook.note("dies", now_ms(), at=str(fault)))
+    def dies() -> None:
+        notebook.note("dies", now_ms(), at=str(fault))
+
+    def bereave() -> None:
+        if session is not None:
+            Workerd(session).kill()
+
+    disk = Disk(fault, dies, bereave)
     disk.watch()
     with place.log.open("a") as log:
 
@@ -121,8 +139,11 @@ def play(scenario: Scenario, place: Place, number: int, fault: Fault | None, syn
 
         try:
             session = Session(
-                config(scenario, place, number, fault), place.state, heard, start_ms=start_ms, synchronous=synchronous
-            )
+                config(scenario, place, number, fault), place.state, heard, start_ms=start_ms, synchronous=synchronous,
+                outbound=noting(notebook, lambda: session, disk.noted) if scenario.client.is_javascript else None,
+            )  # fmt: skip
+            if scenario.client.is_javascript:
+                notebook.note("hosted", now_ms(), folder=Workerd(session).folder)
             session.run(scenario.client.prepare(session))
         except (UserError, JsError, apsw.Error):
             if not disk.refused:

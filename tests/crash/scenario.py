@@ -29,4 +29,4 @@ class Scenario:
 
     @property
     def name(self) -> str:
-        return self.script.__name__
+        return f"{self.client.prefix}{self.script.__name__}"

@@ -10,7 +10,7 @@ import asyncio
 from typing import Final
 
 from tests.crash.client import Client
-from tests.crash.data_scenarios import DATA
+from tests.crash.data_scenarios import DATA, JAVASCRIPT_DATA
 from tests.crash.scenario import Scenario
 
 HOUR_S: Final = 3_600
@@ -244,4 +244,26 @@ WORKFLOWS = {
         Scenario(queued, workflow={"concurrency_limit": 2}),
     )
 }  # fmt: skip
-SCENARIOS = WORKFLOWS | DATA
+
+class JavaScriptClient(Client):
+    config = "flow.jsonc"
+    prefix = "javascript_"
+    is_javascript = True
+
+
+JAVASCRIPT = {
+    scenario.name: scenario
+    for scenario in (
+        *(
+            Scenario(script, client=JavaScriptClient)
+            for script in (
+                steps, sleeps, ends, events, crowd, side_by_side, effects, family, batch, restarted, deleted,
+                rolled_back, terminated_and_rolled_back, hibernating, sending,
+            )
+        ),
+        Scenario(frugal, frozenset({"i"}), client=JavaScriptClient),
+    )
+}  # fmt: skip
+"""Those whose shapes flow.js has."""
+
+SCENARIOS = WORKFLOWS | DATA | JAVASCRIPT | JAVASCRIPT_DATA
