@@ -18,7 +18,7 @@ async def run(way: Way, clock: Clock, class_name: str, event: Any, step: Any) ->
     conversation.open()
     attention.begin(conversation)
     step.outstanding = attention.outstanding
-    step.release = conversation.hang_up  # until then its functions may be called, to undo steps
+    step.release = conversation.hang_up  # its functions may be called to undo steps, in a replay before it has ended
     try:
         output = await conversation.call(0, "run", class_name, event, conversation.export(step))
     except JsError:
@@ -28,6 +28,5 @@ async def run(way: Way, clock: Clock, class_name: str, event: Any, step: Any) ->
         raise
     finally:
         attention.end()
-    step.release = None
-    conversation.close()
+    step.release = conversation.close
     return output
