@@ -32,7 +32,7 @@ bench: $(READY)
 	@sh bench/run.sh $(if $(QUICK),quick,full)
 
 # Kills a Worker's process thousands of times (docs/durability.md): `make crash`, or `make crash KILLS=500`.
-crash: $(READY)
+crash: $(WORKERD)/.ready
 	@$(PYTHON) -m tests.crash --kills $(or $(KILLS),3000)
 
 # Puts all questions about Workflows, KV, D1 and Queues to `wrangler dev` and to our engines, and has both work on one

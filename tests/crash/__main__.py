@@ -27,6 +27,7 @@ from tests.crash.campaign import (
 from tests.crash.command import WorkflowRounds
 from tests.crash.data_command import DataRounds
 from tests.crash.data_sabotage import Shown
+from tests.crash.faults import fault_of
 from tests.crash.rounds import played
 from tests.crash.sabotage import SABOTAGES
 from tests.crash.scenarios import SCENARIOS, Scenario
@@ -59,6 +60,7 @@ def arguments() -> Any:
     parser.add_argument("--kills", type=int, default=3_000, help="once all points have had theirs, go on up to so many")
     parser.add_argument("--few", type=int, metavar="POINTS", help="only so many points of each scenario")
     parser.add_argument("--only", nargs="*", choices=list(SCENARIOS), metavar="SCENARIO")
+    parser.add_argument("--story", nargs="+", action="append", default=[], metavar=("SCENARIO", "SIDE:NUMBER"))
     parser.add_argument("--rounds", type=int, default=30, help="of the real command, killed once or twice in each")
     parser.add_argument("--only-command", action="store_true", help="no scenarios, only the real command")
     parser.add_argument("--only-repeated", action="store_true", help="no single points, only lives killed repeatedly")
@@ -74,8 +76,13 @@ def planned(options: Any) -> list[Job]:
         return []
     if options.sabotage:
         return [partial(sabotaged, sabotage, shown) for sabotage, shown in SABOTAGES.items()]
+    chosen = [Story(name, [*map(fault_of, faults)]) for name, *faults in options.story]
+    if chosen and not options.only:
+        return [lambda _: chosen]
     scenarios = [SCENARIOS[name] for name in options.only or SCENARIOS]
-    return [partial(few if options.few else long, options, scenarios, share) for share in range(options.jobs)]
+    play = few if options.few else long
+    jobs: list[Job] = [partial(play, options, scenarios, share) for share in range(options.jobs)]
+    return [*jobs, lambda _: chosen]
 
 
 def few(options: Any, scenarios: list[Scenario], share: int, stage: Stage) -> Iterator[Story]:

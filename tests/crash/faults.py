@@ -17,7 +17,7 @@ import os
 import signal
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, get_args
 
 import apsw
 
@@ -59,6 +59,13 @@ class Fault:
         return f"{_WORDS[self.side]} {self.number}"
 
 
+def fault_of(text: str) -> Fault:
+    """As it is told on the command line: `noted:37`, `bereft-after:12`."""
+    side, number = text.split(":")
+    return Fault(int(number), SIDES[side])
+
+
+SIDES: Final = {side.replace(" ", "-"): side for side in get_args(Side)}
 _WORDS: Final[dict[Side, str]] = {
     BEFORE: "killed before commit", AFTER: "killed after commit", NOTED: "killed at note", CLOSED: "closed at note",
     REFUSED: "without commit", WRITING: "killed before write", FULL: "without room from write",

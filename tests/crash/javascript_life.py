@@ -1,6 +1,6 @@
-"""What a life has besides if its Worker is JavaScript: the notes that come by a request, and workerd, which may die alone.
+"""What a life has besides if its Worker is JavaScript: notes that come by a request, and a workerd that may die alone.
 
-When it does, this process stops itself at once, so that the judge looks at what there is, and then goes on (`life.live`).
+When it does, this process stops itself at once, so that the judge looks at what there is, then goes on (`life.live`).
 """
 
 from __future__ import annotations

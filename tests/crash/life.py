@@ -18,6 +18,7 @@ from typing import Any, Final, NoReturn
 
 import apsw
 
+import tests.conftest  # noqa: F401 - finds workerd
 from flarebed.bindings.errors import JsError, UserError
 from flarebed.emulator.config.load import load
 from flarebed.emulator.config.model import Config
@@ -121,6 +122,7 @@ def play(scenario: Scenario, place: Place, number: int, fault: Fault | None, syn
         return session.clock.now_ms() if session else start_ms
 
     start_ms = max((note["now_ms"] for note in past), default=START_MS)
+
     def dies() -> None:
         notebook.note("dies", now_ms(), at=str(fault))
 

@@ -245,6 +245,7 @@ WORKFLOWS = {
     )
 }  # fmt: skip
 
+
 class JavaScriptClient(Client):
     config = "flow.jsonc"
     prefix = "javascript_"
