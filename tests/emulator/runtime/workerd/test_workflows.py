@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import math
-import os
-import signal
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from tests.emulator.runtime.workerd.serving import Serving, serving
-from tests.emulator.runtime.workerd.test_restart import child_of
+from tests.emulator.runtime.workerd.test_restart import kill
 
 from flarebed.bindings.codec import decode, encode
 from flarebed.bindings.values import (
@@ -50,13 +49,29 @@ export class Once extends WorkflowEntrypoint {
   }
 }
 
+export class Undone extends WorkflowEntrypoint {
+  async run(event, step) {
+    const rollback = async () => {
+      console.log("undoing");
+      if (await this.env.KV.get("begun")) return;
+      await this.env.KV.put("begun", "yes");
+      await new Promise(() => setTimeout(() => {}, 60000));
+    };
+    await step.do("done", () => "kept", { rollback, rollbackConfig: { retries: { limit: 1, delay: 0 } } });
+    await scheduler.wait(20);
+    throw new Error("the end");
+  }
+}
+
 export default { fetch: () => new Response("ok") };
 """
 CONFIG = {
     "workflows": [
         {"binding": "ECHO", "name": "echo", "class_name": "Echo"},
         {"binding": "ONCE", "name": "once", "class_name": "Once"},
+        {"binding": "UNDONE", "name": "undone", "class_name": "Undone"},
     ],
+    "kv_namespaces": [{"binding": "KV", "id": "kv"}],
 }
 PATIENCE_S = 20.0
 
@@ -68,12 +83,17 @@ def served() -> Iterator[Serving]:
         yield serving_it
 
 
-async def output(served: Serving, binding: str, **options: Any) -> Any:
+async def ended(served: Serving, binding: str, **options: Any) -> Any:
     workflow = served.app.primary.resources["workflows"].workflows[binding]
     handle = await served.app.primary.resources["workflows"].bindings()[binding].create(options)
     async with asyncio.timeout(PATIENCE_S):
         while (instance := workflow.instance(handle.id)).status not in ("complete", "errored"):
             await workflow.something_happens()
+    return instance
+
+
+async def output(served: Serving, binding: str, **options: Any) -> Any:
+    instance = await ended(served, binding, **options)
     assert instance.status == "complete", instance.error
     return decode(instance.output)
 
@@ -128,8 +148,19 @@ def test_an_attempt_that_a_death_of_workerd_interrupted_counts_and_the_instance_
     async def scenario() -> Any:
         running = asyncio.ensure_future(output(served, "ONCE", id="i"))
         await served.until_logged("log", "attempt 1")
-        process: Any = served.app.workerd._process
-        os.kill(await served.loop.run_in_executor(None, child_of, process._process._guard.pid), signal.SIGKILL)
+        await kill(served)
         return await running
 
     assert served.run(scenario()) == ["kept", 2]
+
+
+def test_a_rollback_in_which_workerd_dies_is_made_again_while_the_replay_goes_on(
+    served: Serving,
+) -> None:
+    async def scenario() -> Any:
+        running = asyncio.ensure_future(ended(served, "UNDONE", id="i"))
+        await served.until_logged("log", "undoing")
+        await kill(served)
+        return await running
+
+    assert json.loads(served.run(scenario()).rollback)["outcome"] == "complete"
