@@ -28,10 +28,12 @@ from tests.crash.command import WorkflowRounds
 from tests.crash.data_command import DataRounds
 from tests.crash.data_sabotage import Shown
 from tests.crash.faults import fault_of
+from tests.crash.javascript_command import JavaScriptRounds
 from tests.crash.rounds import played
 from tests.crash.sabotage import SABOTAGES
 from tests.crash.scenarios import SCENARIOS, Scenario
 
+COMMANDS = (WorkflowRounds, DataRounds, JavaScriptRounds)
 SHOWN = (
     "kills", "bereft", "closings", "refusals", "stories", "instances", "steps", "attempts",
     "puts", "writes", "messages", "deliveries", "repeated",
@@ -45,8 +47,8 @@ def main() -> int:
         told_side_by_side(jobs, partial(heard, total, quiet=options.json))
     if options.rounds:
         with tempfile.TemporaryDirectory() as folder:
-            for of in (WorkflowRounds, DataRounds):
-                report = played(of, Path(folder) / of.__name__, options.rounds // 2, options.seed)
+            for of in COMMANDS:
+                report = played(of, Path(folder) / of.__name__, options.rounds // len(COMMANDS), options.seed)
                 heard(total, report, quiet=options.json)
     if options.json:
         json.dump(as_json(total), sys.stdout)

@@ -17,6 +17,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
+from flarebed.emulator.server.errors_page import CONNECTION_LOST
 from tests.crash.campaign import Report, Story
 from tests.crash.life import PROJECT, Place
 from tests.crash.notes import Notebook
@@ -33,6 +34,7 @@ class Rounds:
     entry: ClassVar[str]
     sign: ClassVar[bytes]
     judged_by: ClassVar[type[Witness]]
+    edited: ClassVar[str] = "# edited\n"
 
     def __init__(self, folder: Path, seed: int) -> None:
         self.folder = folder / "project"
@@ -46,8 +48,12 @@ class Rounds:
         self._lives = 0
         self._refusals: list[str] = []
         shutil.copytree(PROJECT, self.folder, ignore=shutil.ignore_patterns(".wrangler", "__pycache__"))
-        edit(self.folder / self.config, '"NOTES": ""', f'"NOTES": "{self.place.notes}"')
+        self.direct_notes()
         self.copied()
+
+    def direct_notes(self) -> None:
+        """Have the Worker write them to the file."""
+        edit(self.folder / self.config, '"NOTES": ""', f'"NOTES": "{self.place.notes}"')
 
     def copied(self) -> None:
         """What else is to be changed in the project."""
@@ -75,6 +81,8 @@ class Rounds:
         self._number += 1
         self.notebook.note("asks", 0, number=self._number, key=None, **said)
         status, text = running.ask("GET", path)
+        if CONNECTION_LOST in text:  # workerd was killed: nobody knows whether it was done
+            raise ConnectionError(text)
         if status != 200:
             self._refusals.append(f"{path}: {status} {text}")
         self.notebook.note("acked", 0, number=self._number, **said)
@@ -111,7 +119,7 @@ class Rounds:
             self._pause(0.4)
             self.notebook.note("reloads", 0)
             with (self.folder / "src" / self.entry).open("a") as entry:
-                entry.write("# edited\n")
+                entry.write(self.edited)
             self._pause(0.35)
             self._kill(running)
 
@@ -164,13 +172,17 @@ class Rounds:
         pause(self._dice.random() * longest_s)
 
     def _kill(self, running: Running) -> None:
-        """All its processes, the Worker's first."""
-        first, *others = running.processes()
+        """The Worker's processes first."""
+        first, *others = self.victims(running)
         for pid in reversed(others):
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         self._end(first)
         running.wait()
+
+    def victims(self, running: Running) -> list[int]:
+        """What gets SIGKILL: all its processes."""
+        return running.processes()
 
     def _end(self, pid: int) -> None:
         os.kill(pid, signal.SIGKILL)

@@ -14,6 +14,15 @@ export class Flow extends WorkflowEntrypoint {
 }
 
 export default {
+  // As in entry.py.
+  async fetch(request, env) {
+    const [word, id, ...rest] = new URL(request.url).pathname.split("/").slice(1);
+    if (word === "create") await env.FLOW.create({ id, params: { shape: rest[0] } });
+    if (word === "send") await (await env.FLOW.get(id)).sendEvent({ type: rest[0], payload: rest[1] });
+    if (word === "prepare") await env.DB.exec("CREATE TABLE IF NOT EXISTS effects (nonce TEXT PRIMARY KEY)");
+    return new Response("done");
+  },
+
   async queue(batch) {
     for (const message of batch.messages) await note("got", { nonce: message.body });
   },
@@ -149,6 +158,16 @@ const SHAPES = {
 
   async quick(tell) {
     return [await tell.do("only")];
+  },
+
+  // A little of everything within a second of real time.
+  async hasty(tell) {
+    const first = await tell.do("first", { effect: insert });
+    await tell.step.sleep("nap", 100);
+    const word = await tell.wait("word", "word");
+    const parts = await Promise.all([0, 1, 2].map((number) => tell.do(`part ${number}`)));
+    const config = { retries: { limit: 40, delay: 50, backoff: "constant" } };
+    return [first, word, ...parts, await tell.do("flaky", { fail: untilAttempt(2), config, effect: put })];
   },
 
   async stepless() {
