@@ -21,7 +21,6 @@ from typing import Any
 
 from flarebed.bindings.dispatch import WorkerLostError
 from flarebed.bindings.errors import JsError
-from flarebed.bindings.values import Function
 from flarebed.emulator.runtime.stub import Stub
 from flarebed.emulator.runtime.workerd import wire
 from flarebed.emulator.runtime.workerd.http_client import LOST, Headers, HttpClient
@@ -239,7 +238,7 @@ def _method(called: Any, name: str | None) -> Any:
         return called
     if isinstance(called, Stub):
         return partial(called.call, name)
-    method = None if name.startswith("_") or isinstance(called, Function) else getattr(called, name, None)
+    method = None if name.startswith("_") or callable(called) else getattr(called, name, None)
     if method is None:
         raise JsError(f'The RPC receiver does not implement the method "{name}".', "TypeError")
     return method

@@ -57,8 +57,8 @@ _DEEPEST: Final = 200
 """What is nested deeper goes as nodes: JSON's writers and readers go down by recursion."""
 
 
-def dumps(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+dumps: Final = json.JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":")).encode
+"""json.dumps() of what holds itself nowhere: to look for that takes a quarter of its time."""
 
 
 def no_function(value: Any) -> NoReturn:
