@@ -7,6 +7,7 @@ What local development adds and hides was observed on wrangler 4.164: `accept-en
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
+from functools import lru_cache
 from typing import Any, Final
 
 from flarebed.emulator.runtime.http import IncomingRequest
@@ -78,11 +79,15 @@ def incoming(scope: Scope, receive: Receive, as_host: str | None = None) -> Inco
     headers.append(("accept-encoding", "br, gzip"))
     if not knows_client and scope["client"]:
         headers.append(("cf-connecting-ip", scope["client"][0]))
-    cf = _CF.copy()
-    cf["clientAcceptEncoding"] = accepted
     # A request has a body exactly when its headers say so (workerd, api/global-scope.c++).
     body = chunks(receive) if has_body and scope["type"] == "http" else None
-    return IncomingRequest(scope.get("method", "GET"), _url(scope, host), headers, body, cf)
+    return IncomingRequest(scope.get("method", "GET"), _url(scope, host), headers, body, _cf(accepted).copy())
+
+
+@lru_cache(64)
+def _cf(accepted: str) -> dict[str, Any]:
+    """Made once, so that requests which do not differ in it have the same objects in it."""
+    return {**_CF, "clientAcceptEncoding": accepted}
 
 
 def _url(scope: Scope, host: str) -> str:

@@ -6,8 +6,10 @@ The request reaches the Worker as the client sent it, URL and header lines inclu
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
-from typing import Final
+from collections.abc import AsyncIterator, Callable, Mapping
+from itertools import chain
+from operator import is_
+from typing import Any, Final
 
 from uvicorn.importer import import_from_string
 
@@ -38,11 +40,13 @@ class Front:
         self._client = client
         self._failures = failures
         self._clock = clock
+        self._cf: Mapping[str, Any] = {}
+        self._cf_text = "{}"
 
     async def fetch(self, incoming: IncomingRequest) -> OutgoingResponse:
         """Raises WorkerError for an exception that the Worker did not catch."""
         upgrades = ("upgrade", "websocket") in incoming.headers and incoming.method == "GET"
-        headers = _outward(incoming, upgrades=upgrades)
+        headers = _outward(incoming, self._text_of(incoming.cf), upgrades=upgrades)
         body = None if upgrades else incoming.body
         with self._clock.operation_outside():
             try:
@@ -53,6 +57,13 @@ class Front:
             if len(kept) == len(answer.headers) and answer.status == 500:
                 raise await self._failures.next()
         return self._outgoing(answer, kept)
+
+    def _text_of(self, cf: Mapping[str, Any]) -> str:
+        """The server's hardly differ from one request to the next, and writing one takes longer than reading a key."""
+        known = self._cf
+        if len(cf) != len(known) or not all(map(is_, chain(cf, cf.values()), chain(known, known.values()))):
+            self._cf, self._cf_text = cf, wire.dumps(cf)
+        return self._cf_text
 
     def _outgoing(self, answer: Answer, headers: list[tuple[str, str]]) -> OutgoingResponse:
         response = OutgoingResponse(answer.status, answer.reason, headers, answer.body)
@@ -85,10 +96,10 @@ class _Stream(AsyncIterator[bytes]):
         await close()  # type: ignore[misc]
 
 
-def _outward(incoming: IncomingRequest, *, upgrades: bool) -> Headers:
+def _outward(incoming: IncomingRequest, cf: str, *, upgrades: bool) -> Headers:
     hidden = _FRAMING | _HANDSHAKE if upgrades else _FRAMING
     headers = [pair for pair in incoming.headers if pair[0] not in hidden]
-    headers.append((CF, wire.dumps(incoming.cf)))
+    headers.append((CF, cf))
     if upgrades:
         headers += import_from_string(f"{_WEBSOCKETS}:handshake")()
     return headers
