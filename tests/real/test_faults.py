@@ -15,7 +15,7 @@ from tests.real.command import dev, edit, flarebed, project
 pytestmark = pytest.mark.real
 
 IMPATIENT = """\
-from flarebed.emulator.supervisor import main as supervisor
+from flarebed.emulator.supervisor import line as supervisor
 supervisor._PING_S, supervisor._HUNG_S = 0.1, 0.5
 """
 

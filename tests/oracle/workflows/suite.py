@@ -116,8 +116,13 @@ def _workerd_pid(worker: Served) -> int:
     return int(Path(f"/proc/{guard}/task/{guard}/children").read_text())
 
 
+CANCELED = {"throws": "Error: The execution context responding to this call was canceled."}
+"""What the code of a run that is ended may still hear, if workerd takes down our side of it first: no answer of ours."""
+
+
 async def _lived(worker: Served, instance_id: str, question: Question) -> Any:
     given = (await worker.ask_in_time("POST", "/", {"question": question, "id": instance_id})).json
+    given["run"] = [noted for noted in given.get("run", ()) if noted != CANCELED]
     if question.get("detail"):
         resources: Any = worker.app.resources["workflows"]
         around = resources.workflows["FLOW"]._around
