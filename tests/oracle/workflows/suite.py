@@ -117,7 +117,7 @@ def _workerd_pid(worker: Served) -> int:
 
 
 CANCELED = {"throws": "Error: The execution context responding to this call was canceled."}
-"""What the code of a run that is ended may still hear, if workerd takes down our side of it first: no answer of ours."""
+"""What the code of a run that is ended may still hear, if workerd takes down our side first: no answer of ours."""
 
 
 async def _lived(worker: Served, instance_id: str, question: Question) -> Any:
