@@ -11,7 +11,7 @@ WORKERD := build/workerd
 .PHONY: test check format demo bench crash test-oracle clean
 
 test: check $(WORKERD)/.ready
-	$(PYTHON) -m pytest -q -n auto --dist worksteal
+	$(PYTHON) -m pytest -q -n 3 --dist worksteal
 
 check: $(READY) $(TYPES)
 	$(PYTHON) -m ruff check -q .
