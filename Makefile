@@ -8,10 +8,14 @@ READY := .venv/.ready
 TYPES := build/typecheck/flarebed
 WORKERD := build/workerd
 
-.PHONY: test check format demo bench crash test-oracle clean
+.PHONY: test tests check format demo bench crash test-oracle clean
 
-test: check $(WORKERD)/.ready
-	$(PYTHON) -m pytest -q -n 3 --dist worksteal
+# Side by side: tests wait for processes and files part of their time.
+test: $(READY) $(TYPES) $(WORKERD)/.ready
+	@$(MAKE) --no-print-directory -j 2 check tests
+
+tests:
+	$(PYTHON) -m pytest -q -n auto --dist worksteal
 
 check: $(READY) $(TYPES)
 	$(PYTHON) -m ruff check -q .
