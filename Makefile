@@ -15,7 +15,7 @@ test: $(READY) $(TYPES) $(WORKERD)/.ready
 	@$(MAKE) --no-print-directory -j 2 check tests
 
 tests:
-	$(PYTHON) -m pytest -q -n 3 --dist worksteal
+	$(PYTHON) -m pytest -q -n auto --dist worksteal
 
 check: $(READY) $(TYPES)
 	$(PYTHON) -m ruff check -q .
