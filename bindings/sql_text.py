@@ -1,6 +1,7 @@
-"""Text that is not well formed: U+FFFD stands in for it, as in workerd, where apsw refuses it. `sql.py` asks it.
+"""Text as SQLite has it: where a prefix ends in its order, and what becomes of text that is not well formed.
 
-For what is not UTF-8 in a result the query runs once more with each text as bytes, so it must be one that only reads.
+U+FFFD stands in for that, as in workerd, where apsw refuses it (`sql.py` asks). For what is not UTF-8 in a result the
+query runs once more with each text as bytes, so it must be one that only reads.
 """
 
 from __future__ import annotations
@@ -8,6 +9,15 @@ from __future__ import annotations
 from typing import Any
 
 Row = tuple[Any, ...]
+
+
+def end_of(prefix: str) -> str | bytes:
+    """The least value after all that begin with `prefix`: a string, or else a blob, which SQLite sorts after text."""
+    for length in range(len(prefix), 0, -1):
+        following = ord(prefix[length - 1]) + 1
+        if following <= 0x10FFFF:
+            return prefix[: length - 1] + chr(0xE000 if following == 0xD800 else following)
+    return b""
 
 
 def well_formed(value: Any) -> Any:

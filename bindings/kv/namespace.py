@@ -18,6 +18,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from flarebed.bindings.clock import Clock
 from flarebed.bindings.kv import errors
 from flarebed.bindings.kv.large import MAX_ROW_BYTES, Arriving, Kept, pieces, reader
+from flarebed.bindings.sql_text import end_of
 from flarebed.bindings.store import Database, Store
 
 MAX_KEY_BYTES: Final = 512
@@ -129,7 +130,7 @@ class Namespace:
         self._database.flush()
         after = _key_of(cursor)
         parameters = {
-            "start": max(after, prefix), "after": after, "end": _end_of(prefix),
+            "start": max(after, prefix), "after": after, "end": end_of(prefix),
             "now_ms": self._clock.now_ms(), "limit": limit + 1,
         }  # fmt: skip
         rows = self._database.read(_LIST, parameters)
@@ -182,15 +183,6 @@ def check_length(key: str) -> None:
     length = len(key.encode())
     if length > MAX_KEY_BYTES:
         raise errors.key_too_long(length, MAX_KEY_BYTES)
-
-
-def _end_of(prefix: str) -> str | bytes:
-    """The least value after all that begin with `prefix`: a string, or else a blob, which SQLite sorts after text."""
-    for length in range(len(prefix), 0, -1):
-        following = ord(prefix[length - 1]) + 1
-        if following <= 0x10FFFF:
-            return prefix[: length - 1] + chr(0xE000 if following == 0xD800 else following)
-    return b""
 
 
 def _key_of(cursor: str) -> str:

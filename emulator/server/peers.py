@@ -17,10 +17,11 @@ from flarebed.emulator.runtime import whole
 from flarebed.emulator.runtime.http import IncomingRequest, OutgoingResponse, WorkerError
 from flarebed.emulator.runtime.peers import CF, TARGET, Callee, Given, called, thrown_header, watched
 from flarebed.emulator.runtime.registry import Registry
+from flarebed.emulator.runtime.request_body import chunks_of
 from flarebed.emulator.server import websocket
 from flarebed.emulator.server.http import HttpServer
 from flarebed.emulator.server.protocol import OpenGate
-from flarebed.emulator.server.request import Receive, Scope, Send, chunks
+from flarebed.emulator.server.request import Receive, Scope, Send
 from flarebed.emulator.server.response import send_response
 
 
@@ -59,7 +60,7 @@ class PeerServer:
         ours = dict(headers)
         given = Given.read(ours.get(TARGET, "{}"))
         if given.is_conversation:
-            lines = called(self._worker, given, chunks(receive), self._clock)
+            lines = called(self._worker, given, chunks_of(receive), self._clock)
             await _respond(OutgoingResponse(200, body=lines), "POST", send)
             return
         kept = [pair for pair in headers if pair[0] not in (TARGET, CF)]
@@ -68,7 +69,7 @@ class PeerServer:
             scope.get("method", "GET"),
             given.url,
             [pair for pair in kept if pair[0] != "transfer-encoding"],
-            chunks(receive) if has_body else None,
+            chunks_of(receive) if has_body else None,
             _cf(ours),
             given.target,
         )

@@ -6,11 +6,12 @@ What local development adds and hides was observed on wrangler 4.164: `accept-en
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, MutableMapping
 from functools import lru_cache
 from typing import Any, Final
 
 from flarebed.emulator.runtime.http import IncomingRequest
+from flarebed.emulator.runtime.request_body import chunks_of
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -80,7 +81,7 @@ def incoming(scope: Scope, receive: Receive, as_host: str | None = None) -> Inco
     if not knows_client and scope["client"]:
         headers.append(("cf-connecting-ip", scope["client"][0]))
     # A request has a body exactly when its headers say so (workerd, api/global-scope.c++).
-    body = chunks(receive) if has_body and scope["type"] == "http" else None
+    body = chunks_of(receive) if has_body and scope["type"] == "http" else None
     return IncomingRequest(scope.get("method", "GET"), _url(scope, host), headers, body, _cf(accepted).copy())
 
 
@@ -95,15 +96,3 @@ def _url(scope: Scope, host: str) -> str:
     if scope["query_string"]:
         target += "?" + scope["query_string"].decode("latin-1")
     return f"http://{host or 'localhost'}{target}"
-
-
-async def chunks(receive: Receive) -> AsyncIterator[bytes]:
-    """The body, as fast as it is read: what nobody reads stays in the client's socket."""
-    while True:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise ConnectionResetError("Network connection lost.")
-        if message["body"]:
-            yield message["body"]
-        if not message.get("more_body"):
-            return

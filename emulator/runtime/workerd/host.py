@@ -21,6 +21,7 @@ from uvicorn.server import ServerState
 
 from flarebed.bindings.clock import Clock
 from flarebed.emulator.runtime import whole
+from flarebed.emulator.runtime.request_body import chunks_of
 
 BINDING: Final = "flarebed-binding"
 """The header by which a request names its binding."""
@@ -116,7 +117,7 @@ class Host:
             query = dict(parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True))
             path = scope["raw_path"].decode("latin-1")
             target = f"{path}?{scope['query_string'].decode('latin-1')}"
-            asked = Asked(scope["method"], path, query, headers, _chunks(receive), target)
+            asked = Asked(scope["method"], path, query, headers, chunks_of(receive), target)
             try:
                 await _send(await self._answered(self.adapters[headers[BINDING]], asked), send)
             except ConnectionResetError:  # the Worker took its request back: the stream of a body failed, say
@@ -133,17 +134,6 @@ class Host:
             shown = "".join(traceback.format_exception(error))
             self._log("error", f"A defect of flarebed, please report it:\n{shown}")
             return Answered(500)
-
-
-async def _chunks(receive: Any) -> AsyncIterator[bytes]:
-    while True:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise ConnectionResetError("Network connection lost.")
-        if message["body"]:
-            yield message["body"]
-        if not message.get("more_body"):
-            return
 
 
 async def _send(answered: Answered, send: Any) -> None:
