@@ -14,6 +14,7 @@ from flarebed.emulator.config.model import Config
 from flarebed.emulator.runtime.workerd import assets, capnp, native, objects
 from flarebed.emulator.runtime.workerd.bundled import Bundled
 from flarebed.emulator.runtime.workerd.front import ANSWERED, CF
+from flarebed.emulator.runtime.workerd.own_modules import own_modules
 from flarebed.emulator.runtime.workerd.peering import Peering
 from flarebed.emulator.runtime.workerd.wiring import CONTROL, Struct, Wiring, service_of
 
@@ -79,9 +80,8 @@ def _global_values(bundled: Bundled, wiring: Wiring) -> list[Struct]:
 
 
 def _control(members: Sequence[Member]) -> Struct:
-    source = Path(__file__).parent / "js"
     worker = {
-        "modules": [{"name": name, "esModule": (source / name).read_text("utf-8")} for name in _CONTROL_MODULES],
+        "modules": own_modules(_CONTROL_MODULES),
         "compatibilityDate": _CONTROL_DATE,
         "compatibilityFlags": _CONTROL_FLAGS,
         "bindings": [binding for member in members for binding in _reached(member)],

@@ -15,13 +15,14 @@ from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 from flarebed.emulator.runtime.http import Frame, WorkerError
+from flarebed.emulator.runtime.workerd.own_modules import FOLDER
 
 # src/workerd/io/worker.c++, Worker::Lock::logUncaughtException; io-context.c++; server.c++, handleApplicationError.
 _STACK: Final = re.compile(r"uncaught exception; source = [^;]*; (?:stack|exception) = (.*)", re.DOTALL)
 _CONFIRMED: Final = re.compile(r"uncaught exception; exception = ")
 _FAILED: Final = re.compile(r"Uncaught exception: (?:.*? failed: )?(?:remote\.)*(?:jsg\.)?(.*)", re.DOTALL)
 _WARNING: Final = re.compile(r"console warning; (?:message|description) = (.*)", re.DOTALL)
-_OURS: Final = re.compile(r"\((?:control|conversation|peers|wire)\.js:")
+_OURS: Final = re.compile(rf"\({FOLDER}/\w+\.js:")
 _OUT_OF_MEMORY: Final = "<--- Last few GCs --->"
 
 Log = Callable[[str, str], None]

@@ -15,6 +15,7 @@ from flarebed.emulator.runtime.peers import CF
 from flarebed.emulator.runtime.registry import Registry
 from flarebed.emulator.runtime.workerd import capnp, wire
 from flarebed.emulator.runtime.workerd.host import BINDING, Answered, Asked, Host
+from flarebed.emulator.runtime.workerd.own_modules import own_module, own_modules
 
 Struct = dict[str, Any]
 
@@ -67,11 +68,9 @@ class Peering:
         return [self._worker(), running, *called]
 
     def _worker(self) -> Struct:
-        source = Path(__file__).parent / "js"
         names = [_RUNNING, *(f"peer:{name}" for name in self._called)]
-        modules = {_MAIN: self._main(), **{name: (source / name).read_text("utf-8") for name in _MODULES}}
         worker: Struct = {
-            "modules": [{"name": name, "esModule": text} for name, text in modules.items()],
+            "modules": [own_module(_MAIN, self._main()), *own_modules(_MODULES)],
             "compatibilityDate": _DATE,
             "compatibilityFlags": ["experimental"],
             "bindings": [

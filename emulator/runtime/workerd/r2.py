@@ -25,9 +25,10 @@ _HTTP, _CUSTOM = 0, 1
 def adapter(bucket: Bucket) -> Adapter:
     async def answer(asked: Asked) -> Answered:
         try:
-            if asked.method == "GET":
-                return _read(bucket, json.loads(asked.headers["cf-r2-request"]))
-            return await _write(bucket, asked)
+            with bucket.told():
+                if asked.method == "GET":
+                    return _read(bucket, json.loads(asked.headers["cf-r2-request"]))
+                return await _write(bucket, asked)
         except errors.Refused as refused:
             return _refused(refused)
 

@@ -32,7 +32,7 @@ from flarebed.emulator.runtime.workerd.voices import told_apart
 from flarebed.emulator.runtime.workerd.wiring import Struct, Wiring
 
 _LAST_ANSWERS_S: Final = 0.25
-"""A reload does not wait longer than 0.5 s for the old process (supervisor/main.py)."""
+"""A reload does not wait longer than 0.5 s for the old process (supervisor/line.py)."""
 _PATIENCE_S: Final = 3.0
 
 

@@ -168,9 +168,16 @@ async def test_a_failure_that_nobody_waits_for_is_not_the_nexts() -> None:
 
 async def test_what_is_ours_and_what_is_workerds_own_is_for_debugging() -> None:
     heard = Heard()
-    heard.stack("Error: x\n    at Orders.run (control.js:3:4)")
+    heard.stack("Error: x\n    at Orders.run (_flarebed/control.js:3:4)")
+    heard.stack("Error: x\n    at async deliver (_flarebed/queues.js:3:4)")
     heard.says("config uses experimental features", "warning")
-    assert [level for level, _ in heard.logged] == ["debug", "debug"]
+    assert [level for level, _ in heard.logged] == ["debug", "debug", "debug"]
+
+
+async def test_a_module_of_the_workers_may_have_the_name_of_one_of_ours() -> None:
+    heard = Heard()
+    heard.stack("Error: x\n    at fetch (wire.js:3:4)")
+    assert [level for level, _ in heard.logged] == ["error"]
 
 
 async def test_warnings_for_the_worker() -> None:
