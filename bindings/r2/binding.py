@@ -40,7 +40,7 @@ class R2Bucket:
 
     async def head(self, key: Any = ABSENT) -> HeadResult | None:
         name = _key("head", key)
-        with _worded("head"):
+        with _worded(self._bucket, "head"):
             found = self._found(lambda: self._bucket.head(name))
         return None if found is None else HeadResult(found, Span(0, found.size))
 
@@ -48,7 +48,7 @@ class R2Bucket:
         """With a condition that does not hold, the object without its body."""
         name, fields = _key("get", key), _options("get", options, 2, "GetOptions")
         wanted, only_if = _range(fields), _condition(fields, "GetOptions")
-        with _worded("get"):
+        with _worded(self._bucket, "get"):
             try:
                 found = self._found(lambda: self._bucket.get(name, wanted, only_if))
             except errors.PreconditionFailed as failed:
@@ -58,7 +58,7 @@ class R2Bucket:
     async def put(self, key: Any = ABSENT, value: Any = ABSENT, options: Any = UNDEFINED) -> HeadResult | None:
         name, fields = _key("put", key), _options("put", options, 3, "PutOptions")
         body, upload = _body("put", value), _upload(fields)
-        with _worded("put"):
+        with _worded(self._bucket, "put"):
             try:
                 return HeadResult(await self._bucket.put(name, body, upload))
             except errors.PreconditionFailed:
@@ -68,7 +68,7 @@ class R2Bucket:
         if keys is ABSENT:
             raise wrong_parameter("R2Bucket", "delete", 1, "string or Array")
         names = [string(key) for key in (keys if isinstance(keys, list) else [keys])]
-        with _worded("delete"):
+        with _worded(self._bucket, "delete"):
             await self._bucket.delete(names)
         return UNDEFINED
 
@@ -82,7 +82,7 @@ class R2Bucket:
         if include and 1 <= limit <= MAX_LIST_KEYS:
             limit = min(limit, MAX_LIST_WITH_METADATA)
         texts = [_optional_text(fields.get(name)) for name in ("cursor", "delimiter", "startAfter")]
-        with _worded("list"):
+        with _worded(self._bucket, "list"):
             page = self._bucket.page(_optional_text(fields.get("prefix")) or "", limit, *texts)
         return {
             "objects": [HeadResult(each, include=include) for each in page.objects],
@@ -94,7 +94,7 @@ class R2Bucket:
     async def createMultipartUpload(self, key: Any = ABSENT, options: Any = UNDEFINED) -> R2MultipartUpload:
         kind = "MultipartOptions"
         name, fields = _key("createMultipartUpload", key), _options("createMultipartUpload", options, 2, kind)
-        with _worded("createMultipartUpload"):
+        with _worded(self._bucket, "createMultipartUpload"):
             upload_id = await multipart.begin(self._bucket, name, _upload(fields, kind))
         return R2MultipartUpload(self._bucket, name, upload_id)
 
@@ -211,7 +211,7 @@ class R2MultipartUpload:
         if not 1 <= number <= 10_000:
             raise type_error(f"Part number must be between 1 and 10000 (inclusive). Actual value was: {number}")
         body = _body("uploadPart", value)
-        with _worded("uploadPart"):
+        with _worded(self._bucket, "uploadPart"):
             etag = await multipart.put_part(self._bucket, self.key, self.uploadId, number, body)
         return {"partNumber": number, "etag": etag}
 
@@ -219,19 +219,20 @@ class R2MultipartUpload:
         if not isinstance(uploadedParts, list):
             raise wrong_parameter("R2MultipartUpload", "complete", 1, "Array")
         parts = [multipart.Part(integer(each["partNumber"]), string(each["etag"])) for each in uploadedParts]
-        with _worded("completeMultipartUpload"):
+        with _worded(self._bucket, "completeMultipartUpload"):
             return HeadResult(await multipart.complete(self._bucket, self.key, self.uploadId, parts))
 
     async def abort(self) -> Any:
-        with _worded("abortMultipartUpload"):
+        with _worded(self._bucket, "abortMultipartUpload"):
             await multipart.abort(self._bucket, self.key, self.uploadId)
         return UNDEFINED
 
 
 @contextmanager
-def _worded(operation: str) -> Iterator[None]:
+def _worded(bucket: Bucket, operation: str) -> Iterator[None]:
     try:
-        yield
+        with bucket.told():
+            yield
     except errors.Refused as refused:
         raise refused.js_error(operation) from None
 

@@ -12,7 +12,8 @@ import asyncio
 import base64
 import json
 import secrets
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -22,6 +23,7 @@ from flarebed.bindings.clock import Clock
 from flarebed.bindings.r2 import errors
 from flarebed.bindings.r2.blobs import Blobs, Bytes
 from flarebed.bindings.r2.objects import ALGORITHMS, Condition, Range, Span, StoredObject
+from flarebed.bindings.sql_text import end_of
 from flarebed.bindings.store import Database
 
 MAX_KEY_BYTES: Final = 1024
@@ -86,10 +88,22 @@ class Page:
 class Bucket:
     """Raises errors.Refused."""
 
-    def __init__(self, database: Database, blobs: Blobs, clock: Clock) -> None:
+    def __init__(self, database: Database, blobs: Blobs, clock: Clock, warn: Callable[[str], None]) -> None:
         self.database = database
         self.blobs = blobs
         self.clock = clock
+        self._warn = warn
+
+    @contextmanager
+    def told(self) -> Iterator[None]:
+        """A disk that is full, say, is the service's failure to the Worker; `warn` tells why."""
+        try:
+            yield
+        except ConnectionError:  # of who sends a value
+            raise
+        except (apsw.Error, OSError) as error:
+            self._warn(str(error))
+            raise errors.internal_error() from None
 
     def head(self, key: str) -> StoredObject:
         check_key(key)
@@ -203,15 +217,6 @@ def check_size(length: int) -> None:
 
 def new_version() -> str:
     return secrets.token_hex(16)
-
-
-def end_of(prefix: str) -> str | bytes:
-    """The least value after all that begin with `prefix`: a string, or else a blob, which SQLite sorts after text."""
-    for length in range(len(prefix), 0, -1):
-        following = ord(prefix[length - 1]) + 1
-        if following <= 0x10FFFF:
-            return prefix[: length - 1] + chr(0xE000 if following == 0xD800 else following)
-    return b""
 
 
 def _length(page: Page) -> int:

@@ -43,7 +43,11 @@ class R2Resources:
 def bucket(name: str, around: Surroundings) -> Bucket:
     root = around.store.root / FOLDER
     path = root / NAMESPACE / f"{id_from_name(NAMESPACE, name)}.sqlite"
-    return Bucket(around.store.database_at(path, SCHEMA), Blobs(root / name / "blobs"), around.clock)
+
+    def warn(text: str) -> None:
+        around.log("warn", f'R2 bucket "{name}": {text}')
+
+    return Bucket(around.store.database_at(path, SCHEMA), Blobs(root / name / "blobs"), around.clock, warn)
 
 
 def open(specs: Sequence[R2BucketSpec], around: Surroundings) -> R2Resources:

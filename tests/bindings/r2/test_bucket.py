@@ -6,10 +6,11 @@ import tracemalloc
 from collections.abc import AsyncIterator
 from pathlib import Path
 
-import apsw
 import pytest
 
+from flarebed.bindings.errors import JsError
 from flarebed.bindings.r2 import errors, multipart
+from flarebed.bindings.r2.binding import R2Bucket
 from flarebed.bindings.r2.bucket import Bucket, Upload
 from flarebed.bindings.r2.engine import bucket
 from flarebed.bindings.r2.multipart import Part
@@ -65,13 +66,16 @@ def test_a_put_that_fails_leaves_the_old_value_and_no_file(tmp_path: Path, key: 
     run(main())
 
 
-def test_a_full_disk_leaves_the_old_value(tmp_path: Path) -> None:
+def test_a_full_disk_leaves_the_old_value_and_is_the_services_failure(tmp_path: Path) -> None:
     async def main() -> None:
-        files_of = opened(tmp_path)
+        bench = Bench(tmp_path)
+        files_of = bucket("files", bench.around)
         await files_of.put("k", chunks(b"old"), Upload())
         files_of.database.connection.execute("PRAGMA max_page_count = 1").fetchall()
-        with pytest.raises(apsw.FullError):
-            await files_of.put("k" * 1000, chunks(b"x"), Upload(custom={"a": "x" * 8000}))
+        with pytest.raises(JsError) as raised:
+            await R2Bucket(files_of).put("k" * 1000, "x", {"customMetadata": {"a": "x" * 8000}})
+        assert str(raised.value) == "Error: put: We encountered an internal error. Please try again. (10001)"
+        assert bench.logged == [("warn", 'R2 bucket "files": database or disk is full')]
         assert files(tmp_path) == ["old"]
 
     run(main())
