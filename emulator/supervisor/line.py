@@ -40,7 +40,8 @@ _RELEASE_S: Final = 5.0
 _PING_S: Final = 5.0
 _HUNG_S: Final = 30.0
 _EMPTY_FILE_S: Final = 0.02
-"""An editor that truncates before it writes is given this long."""
+_MOST_LOOKS: Final = 10
+"""An editor that truncates before it writes is given so many times this long, since the machine may be busy."""
 _SHORT_LIFE_S: Final = 2.0
 _LONGEST_PAUSE_S: Final = 10.0
 
@@ -83,7 +84,7 @@ class Line:
         self._leaving: set[Runtime] = set()
         self._parked: list[tuple[int, bytes]] = []
         self._due: asyncio.TimerHandle | None = None
-        self._may_wait = True
+        self._looks = 0
         self._short_lives = 0
         self._may_begin = False
         self._stopping = False
@@ -331,11 +332,11 @@ class Line:
         if self._due is not None:
             self._due.cancel()
             self._due = None
-        if any(_is_empty(path) for path in paths) and self._may_wait:
-            self._may_wait = False
+        if any(_is_empty(path) for path in paths) and self._looks < _MOST_LOOKS:
+            self._looks += 1
             self._due = self._loop.call_later(_EMPTY_FILE_S, self._reload_when_written, list(paths))
         else:
-            self._may_wait = True
+            self._looks = 0
             self.reload()
 
     # Health
