@@ -10,12 +10,12 @@ WORKERD := build/workerd
 
 .PHONY: test tests check format demo bench crash test-oracle clean
 
-# Side by side: tests wait for processes and files part of their time.
+# Side by side, and three at a time on two cores: tests wait for processes and files part of their time.
 test: $(READY) $(TYPES) $(WORKERD)/.ready
 	@$(MAKE) --no-print-directory -j 2 check tests
 
 tests:
-	$(PYTHON) -m pytest -q -n auto --dist worksteal
+	$(PYTHON) -m pytest -q -n 3 --dist worksteal
 
 check: $(READY) $(TYPES)
 	$(PYTHON) -m ruff check -q .

@@ -39,4 +39,4 @@ make_venv
 export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore
 "$folder/bin/python" -m pip install -qq --upgrade 'pip>=25.1' # the first that knows dependency groups
 "$folder/bin/python" -m pip install -qq --editable . --group dev
-"$folder/bin/python" -m compileall -qq emulator bindings # also where PYTHONDONTWRITEBYTECODE would compile at each start
+"$folder/bin/python" -m compileall -qq -j 0 emulator bindings # also where PYTHONDONTWRITEBYTECODE would compile at each start
